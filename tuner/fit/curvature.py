@@ -12,7 +12,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
@@ -34,8 +33,8 @@ ROUNDING = 1e-14  # of the squares of vectors
 class Curvature(ABC):
     """A matrix (d, d) H over the flat weights, per position."""
 
-    is_exact: ClassVar[bool] = False  # whether equations are solved exactly, whatever the tolerance
-    matrix: np.ndarray | None = None  # (d, d), if it is formed
+    # of few weights, for which equations are solved exactly and inverses are computed
+    matrix: np.ndarray | None = None
 
     @abstractmethod
     def products(self, vectors: np.ndarray) -> np.ndarray:
@@ -44,6 +43,66 @@ class Curvature(ABC):
     @abstractmethod
     def diagonal(self) -> np.ndarray:
         """Return the diagonal (d,)."""
+
+    @abstractmethod
+    def solve(
+        self,
+        penalty: Independent,
+        moving: np.ndarray,
+        right: np.ndarray,
+        damping: float = 0.0,
+        tolerance: float = EXACT,
+    ) -> np.ndarray:
+        """Return x (m,) or (m, k) with (H + P) x = right for some of the weights (m,), the others
+        fixed; the diagonal of H is multiplied by 1 + damping. What nothing determines is zero.
+        Unless there is a matrix, the error, in the norm of H + P and relative to x, is about the
+        tolerance."""
+
+    def inverse(
+        self, penalty: Independent, free: np.ndarray, count: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse (r, r) of `count` times H + P for weights among the `free` ones, and
+        which of them they are: a block of full rank."""
+        assert self.matrix is not None, "it is formed"
+        part = self.matrix[np.ix_(free, free)] * count
+        part += penalty.matrix(free) * count
+        chosen, factor, scale = factorise(part)
+        return inverse_of(chosen, factor, scale), chosen
+
+
+class Matrix(Curvature):
+    """The same as a `matrix` (d, d): equations are solved exactly."""
+
+    matrix: np.ndarray
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        """See `Curvature`."""
+        return self.matrix @ vectors
+
+    def diagonal(self) -> np.ndarray:
+        """See `Curvature`."""
+        return self.matrix.diagonal()
+
+    def solve(
+        self,
+        penalty: Independent,
+        moving: np.ndarray,
+        right: np.ndarray,
+        damping: float = 0.0,
+        tolerance: float = EXACT,
+    ) -> np.ndarray:
+        """See `Curvature`."""
+        part = self.matrix[np.ix_(moving, moving)].copy()
+        part[np.diag_indices(len(moving))] *= 1 + damping
+        part += penalty.matrix(moving)
+        return solve(part, right)
+
+
+class Iterated(Curvature):
+    """The same of many weights: equations are solved by products."""
 
     @abstractmethod
     def inverse_with(self, penalty: Independent, damping: float) -> Preconditioner:
@@ -58,9 +117,7 @@ class Curvature(ABC):
         damping: float = 0.0,
         tolerance: float = EXACT,
     ) -> np.ndarray:
-        """Return x (m,) or (m, k) with (H + P) x = right for some of the weights (m,), the others
-        fixed; the diagonal of H is multiplied by 1 + damping. The error, in the norm of the matrix
-        and relative to x, is about the tolerance. What nothing determines is zero."""
+        """See `Curvature`."""
         diagonal = self.diagonal()
         inside = np.zeros((len(diagonal), 1), np.bool_)
         inside[moving] = True
@@ -86,73 +143,29 @@ class Curvature(ABC):
             found[:, some] = solved[moving]
         return found.reshape(right.shape)
 
-    def inverse(
-        self, penalty: Independent, free: np.ndarray, count: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the inverse (r, r) of `count` times H + P for weights among the `free` ones, and
-        which of them they are: a block of full rank."""
-        assert self.matrix is not None, "it is formed"
-        part = self.matrix[np.ix_(free, free)] * count
-        part += penalty.matrix(free) * count
-        chosen, factor, scale = factorise(part)
-        return inverse_of(chosen, factor, scale), chosen
 
-
-class Matrix(Curvature):
-    """The same as a `matrix` (d, d): equations are solved exactly."""
-
-    is_exact = True
-    matrix: np.ndarray
+class Formed(Iterated):
+    """The same as a matrix (d, d), whose products precede exact solutions, which take long."""
 
     def __init__(self, matrix: np.ndarray) -> None:
-        self.matrix = matrix
+        self._formed, self._inverse = matrix, list[Preconditioner]()
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         """See `Curvature`."""
-        return self.matrix @ vectors
+        return self._formed @ vectors
 
     def diagonal(self) -> np.ndarray:
         """See `Curvature`."""
-        return self.matrix.diagonal()
+        return self._formed.diagonal()
 
     def inverse_with(self, penalty: Independent, damping: float) -> Preconditioner:
-        """See `Curvature`."""
-        return factored(self.matrix, penalty)
-
-    def solve(
-        self,
-        penalty: Independent,
-        moving: np.ndarray,
-        right: np.ndarray,
-        damping: float = 0.0,
-        tolerance: float = EXACT,
-    ) -> np.ndarray:
-        """See `Curvature`."""
-        part = self.matrix[np.ix_(moving, moving)].copy()
-        part[np.diag_indices(len(moving))] *= 1 + damping
-        part += penalty.matrix(moving)
-        return solve(part, right)
-
-
-class Formed(Matrix):
-    """A large matrix: products with it precede exact solutions, which take long."""
-
-    is_exact = False
-    solve = Curvature.solve
-
-    @cached_property
-    def _inverse(self) -> list[Preconditioner]:
-        return []
-
-    def inverse_with(self, penalty: Independent, damping: float) -> Preconditioner:
-        """See `Curvature`: the first one serves with other penalties, too, as products are
-        cheap."""
+        """See `Iterated`: the first one serves with other penalties, too, as products are cheap."""
         if not self._inverse:
-            self._inverse.append(factored(self.matrix, penalty))
+            self._inverse.append(factored(self._formed, penalty))
         return self._inverse[0]
 
 
-class Products(Curvature):
+class Products(Iterated):
     """The same as a function of vectors: `sums` over positions of a total weight, whose weights, of
     a shape, are expanded by `ties`."""
 
@@ -175,7 +188,7 @@ class Products(Curvature):
         return self._ties.pull(self._sums.products(self._ties.expand(vectors))) / self._total
 
     def inverse_with(self, penalty: Independent, damping: float) -> Preconditioner:
-        """See `Curvature`."""
+        """See `Iterated`."""
         known = self._inverse
         if known is None or known[0] is not penalty or known[1] != damping:
             within = penalty.inverse_with(self._diagonal * (1 + damping))

@@ -62,9 +62,9 @@ def errors_at_bounds(
     found: Uncertainty,
 ) -> Uncertainty:
     """Return the errors where bounds hold some weights: for the others, those of the fit with the
-    `held` ones fixed. A held weight keeps its error of the fit without bounds, `found`: as the data
-    pull it beyond the bound, it is on the inner side of it by more than so many errors as seldom as
-    a free one is above its estimate."""
+    `held` ones fixed. A held weight keeps its error of the fit without bounds, `found`. Without
+    them its estimate is at or beyond the bound, so that an interval from the bound inwards holds
+    the true value at least as often as one of this length on one side of the estimate."""
     rest = replace(problem, datafit=replace(problem.datafit, free=problem.free & ~held))
     places = problem.datafit.data.layout.places
     regression = replace(rest, datafit=rest.datafit.regression)

@@ -595,7 +595,7 @@ def _show_largest(console: Console, found: Comparison, view: View) -> None:
     elif not known:
         show_lines(console, errors_used(found)[0], "")
     elif not places:
-        none = "no change can be tested: every number was kept constant or is not identified"
+        none = "no change can be tested: no number that was learned has an error to both sides"
         unsupported = (
             f"the data support none of the {plural(tested, 'change')}: each may be due to chance"
         )

@@ -482,7 +482,7 @@ def _lists(run: ShownLearningRun) -> Section | None:
         key = [
             ("learned", "learned, with 95 % interval"),
             ("initial", "initial"),
-            ("ring", "not identified"),
+            ("ring", "error unknown"),
         ]
     return (
         Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True})

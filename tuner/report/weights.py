@@ -21,7 +21,7 @@ from tuner.results.fit import NoiseCost, PointsError, Ratio
 from tuner.results.selfplay import WeightsBatch
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
-BOUND = "at its bound"
+BOUND, UNFINISHED = "at its bound", "unknown, as the fit did not converge"
 WALKS, SEED = 1000, 1
 SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
@@ -48,7 +48,8 @@ def significance_of(found: Comparison) -> Significance:
     marks = np.full(found.change[0].shape, UNKNOWN, dtype=object)
     evidence = found.evidence
     if found.known[0]:
-        marks[:] = UNIDENTIFIED
+        converged = found.files[1].learned.get("converged", True)
+        marks[:] = UNIDENTIFIED if converged else UNFINISHED
         marks[evidence.tested[0]] = CHANCE
         marks[evidence.significant[0]] = SURE
         marks[evidence.error[0] == 0] = HELD
@@ -391,7 +392,7 @@ def _faint(kind: str, sure: str) -> str:
     """The mark of a number: changes are weak if not significant."""
     if kind == "initial":
         return ""
-    if sure == UNIDENTIFIED:
+    if sure in (UNIDENTIFIED, UNFINISHED):
         return "unknown"
     return "weak" if kind == "difference" and sure == CHANCE else ""
 
@@ -408,4 +409,4 @@ def error_text(sure: str, error: float) -> str:
     """The error of a change as text to append to it."""
     if sure in (CHANCE, SURE) and np.isfinite(error):
         return f" ± {number(error)}"
-    return f", {sure}" if sure in (UNIDENTIFIED, HELD, BOUND) else ""
+    return f", {sure}" if sure in (UNIDENTIFIED, UNFINISHED, HELD, BOUND) else ""

@@ -64,7 +64,7 @@ def newton(
         if kind == "sample" and gain < NEAR * value:
             sample, matrix = None, None
             continue
-        if gain < NEAR * value and tolerance == FAR and not matrix.is_exact:
+        if gain < NEAR * value and tolerance == FAR and matrix.matrix is None:
             tolerance = EXACT
             continue
         if gain <= options.tolerance * value:
