@@ -1,16 +1,23 @@
 """Games of which little needs to be said: no repetitions, a name for each number of a move, files
-of lines of text."""
+of lines of text.
+
+A line of a file is a result and the names of the moves, `1-0 b2 a1 c1 a3`. Results are 1-0, 0-1,
+1/2-1/2 and, for an unfinished game, *. Comments start with #."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import mmap
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from games.plain_files import plain_files
-from games.record import Game, Line
+from games.reading import Faults, FileFault, FileGame, Policy, hash_of, require_own
+from games.record import Files, Game, Line, PlayedGame, PositionBatch, ReadOptions, ReadReport, find
 from games.search.plain import GOES_ON, MOVES
+from games.streams import InputError, lines
 
 
 def plain_game(
@@ -69,3 +76,98 @@ def plain_game(
         files=plain_files(name, suffix),
         **more,
     )
+
+
+RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0, "*": None}
+OPENING_PLIES = 3  # that are hashed as the opening
+# a line that `game_text` does not write
+OTHER = re.compile(rb"^(?!(?:1-0|0-1|1/2-1/2|\*) [^#\n]* # .+ - .+, .+$).+$", re.MULTILINE)
+
+
+def plain_files(game: str, suffix: str) -> Files:
+    """Return the files of a game: read and written."""
+    return Files(
+        read=partial(read, game),
+        suffixes=(suffix,),
+        game_text=partial(game_text, game),
+        made_here=made_here,
+    )
+
+
+def made_here(content: bytes | mmap.mmap) -> bool:
+    """Whether every line of this is one of `game_text`."""
+    return len(content) > 0 and OTHER.search(content) is None
+
+
+def parse(game: Game, result: str, names: list[str]) -> np.ndarray:
+    """Return the positions (plies + 1, words) of a game; Fault if it is not valid."""
+    if result not in RESULTS:
+        raise FileFault(
+            f"unknown result {result[:20]!r}, expected {', '.join(RESULTS)}", "unknown result"
+        )
+    line = [game.start()]
+    for ply, name in enumerate(names, 1):
+        try:
+            line.append(game.play(line[-1], game.move_named(line[-1], name)))
+        except ValueError:
+            raise FileFault(f"illegal move {name[:20]!r} at ply {ply}", "illegal move") from None
+    if result != "*" and game.result(line) not in (RESULTS[result], None):
+        raise FileFault(f"wrong result {result!r}, the moves lead to another", "wrong result")
+    return np.array(line)
+
+
+def games_of(game: Game, source: str, report: ReadReport) -> Iterator[FileGame]:
+    """Yield the games of a file."""
+    any_game = False
+    for number, line in enumerate(lines(source), 1):
+        report.bytes += len(line) + 1
+        result, *names = line.decode("utf-8-sig", "replace").partition("#")[0].split() or [""]
+        if not result:
+            continue
+        if not any_game and result not in RESULTS:
+            require_own(source, game.name)
+        any_game = True
+        try:
+            positions = parse(game, result, names)
+        except FileFault as fault:
+            yield FileGame(number, fault)
+        else:
+            identity, opening = (
+                hash_of(" ".join(some).encode()) for some in (names, names[:OPENING_PLIES])
+            )
+            yield FileGame(
+                number,
+                None,
+                positions,
+                RESULTS[result],
+                identity,
+                opening,
+                over=game.result(positions) is not None,
+            )
+
+
+def read(
+    game: str, source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
+) -> Iterator[PositionBatch]:
+    """Yield the positions of a file; InputError if it cannot be read, and for the first bad game
+    under `strict`."""
+    if options.positions not in ("auto", "all"):
+        raise InputError(f"{game} has no {options.positions!r} positions; choose 'auto' or 'all'")
+    policy = Policy(
+        game,
+        options,
+        report,
+        Faults(str(source), "game", options.strict, report, note),
+        np.ndarray.tobytes,
+    )
+    yield from policy.batches(games_of(find(game), str(source), report))
+
+
+def game_text(game: str, played: PlayedGame) -> str:
+    """Return a game as a line of a file."""
+    name = find(game).move_name
+    names = " ".join(
+        name(words, move) for words, move in zip(played.line, played.moves, strict=False)
+    )
+    result = "*" if played.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(played.outcome)]
+    return f"{result} {names}  # {played.players[0]} - {played.players[1]}, {played.end}\n"

@@ -10,6 +10,7 @@ import errno
 import importlib
 import io
 import json
+import logging
 import math
 import os
 import re
@@ -259,7 +260,7 @@ def _perform(arguments: list[str]) -> int:
     if parsed is None:
         return 0
     from games.streams import InputError
-    from tuner.commands.warnings import show_warnings
+    from tuner.cli import show_warnings
 
     show_warnings()
     try:
@@ -354,3 +355,19 @@ def _say(text: str) -> None:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+class _Notes(logging.Handler):
+    """Shows each message as a note."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tuner.commands.display import show_note
+
+        show_note(record.getMessage())
+
+
+def show_warnings() -> None:
+    """Show the warnings of library code as notes from now on."""
+    log = logging.getLogger("tuner")
+    if not any(isinstance(handler, _Notes) for handler in log.handlers):
+        log.addHandler(_Notes(logging.WARNING))

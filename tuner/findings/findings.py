@@ -20,7 +20,7 @@ from tuner.fit.covariance import Uncertainty, ratios
 from tuner.fit.datafit import Datafit
 from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
 from tuner.fit.result import FitResult
-from tuner.fit.slopes import with_slopes
+from tuner.fit.scale import with_slopes
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.parameters import Layout
 from tuner.results.fit import (

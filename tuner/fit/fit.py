@@ -19,9 +19,8 @@ from tuner.fit.noise import PLAY, go_part_of_the_way, play_line, play_step, weig
 from tuner.fit.null_space import find_null_space, with_unused_kept
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult, Undiagnosed, learned, whole
-from tuner.fit.scale import fit_scale, scale_lines
+from tuner.fit.scale import fit_scale, fit_slopes, scale_lines, slope_lines, with_slopes
 from tuner.fit.setup import FitOptions, Note, make_problem, with_prior
-from tuner.fit.slopes import fit_slopes, slope_lines, with_slopes
 from tuner.parameters.parameters import Parameters
 
 

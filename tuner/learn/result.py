@@ -30,7 +30,7 @@ from tuner.findings.findings import (
 from tuner.fit.choices import Choices
 from tuner.fit.datafit import Datafit
 from tuner.fit.result import FitResult
-from tuner.fit.slopes import SlopedDataset
+from tuner.fit.scale import SlopedDataset
 from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.targets import Read, Start

@@ -19,8 +19,8 @@ from tuner.evaluation.own_numbers import with_numbers
 from tuner.io.files import replace_file
 from tuner.io.run_folder import kind_of
 from tuner.io.terminal import Display
+from tuner.optimize.local import Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers
-from tuner.optimize.optimum import Optimum
 from tuner.options.match import MatchSettings
 from tuner.options.optimize import OptimizeSettings
 from tuner.parallel import Executor

@@ -28,9 +28,8 @@ from tuner.optimize.best import (
     unit_of,
     write_best,
 )
-from tuner.optimize.local import Local
+from tuner.optimize.local import Local, Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
-from tuner.optimize.optimum import Optimum
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine

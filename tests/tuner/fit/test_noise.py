@@ -33,8 +33,8 @@ from tuner.fit.noise import (
     step_of,
 )
 from tuner.fit.null_space import find_null_space
+from tuner.fit.scale import with_slopes
 from tuner.fit.setup import FitOptions
-from tuner.fit.slopes import with_slopes
 from tuner.parameters.parameters import Parameters
 
 # matches of `classic` plus noise against `classic`, depth 4: centipawns between neighboring

@@ -17,7 +17,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.slopes import MIN_SLOPE, fit_slopes, slope_lines, with_slopes
+from tuner.fit.scale import MIN_SLOPE, fit_slopes, slope_lines, with_slopes
 
 SLOPES = np.linspace(0.4, 2.0, PHASES + 1)
 

@@ -7,7 +7,7 @@ from scipy.special import expit, kl_div
 from scipy.stats import entropy as scipy_entropy
 
 from tuner.findings.findings import mean_of_clusters
-from tuner.learn.held_out import (
+from tuner.network import (
     MOST_BLOCKS,
     STEEPEST,
     ResampledSums,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tuner.learn.score_check import remarks_on
+from tuner.learn.scores import remarks_on
 
 SIZE = 4000
 

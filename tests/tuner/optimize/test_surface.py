@@ -3,7 +3,7 @@ from scipy.optimize import minimize
 
 from tests.tuner.optimize.simulation import scores, strength
 from tuner.core.estimates import ELO
-from tuner.optimize.neighbourhood import CURVE, Data, Surface, grid
+from tuner.optimize.local import CURVE, Data, Surface, grid
 
 PAIRS = 3000
 
