@@ -18,6 +18,7 @@ from scipy.special import expit, xlogy
 
 from evalterms.framework.encoding import Encoding
 from games.streams import InputError
+from tuner.core.estimates import Estimate
 from tuner.datasets.writing import split_games
 from tuner.evaluation.networks.evaluation import evaluation_of, second_to_move
 from tuner.evaluation.networks.files import NetworkFile
@@ -26,7 +27,6 @@ from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.evaluation.pieces import piece_values
 from tuner.io.terminal import Display
 from tuner.learn.sample import ValuedSample
-from tuner.results.result import Interval
 from tuner.results.trained import NET, START, Gain, ModelLoss, NetworkMeasurement, PhaseLoss
 
 MIN_POSITIONS = 200  # positions held out, and learned from
@@ -107,10 +107,10 @@ def phases(
                 for name, loss in losses.items()
             }
             gained = Gain(
-                **vars(part.interval(partial(gain, before, after, "mass"))),
-                model=after,
-                on=before,
-                share=part.interval(partial(gain, before, after, before)),
+                after,
+                before,
+                part.interval(partial(gain, before, after, "mass")),
+                part.interval(partial(gain, before, after, before)),
             )
             lines.append(
                 PhaseLoss(
@@ -200,12 +200,8 @@ def learned_network(
         held_out_games=len(np.unique(sample.game[held])),
         seed=sample.options.seed,
         loss="cross-entropy" if of_results else "excess cross-entropy",
-        models=[
-            ModelLoss(**vars(total.interval(partial(mean, name))), model=name) for name in losses
-        ],
-        winners=[
-            ModelLoss(**vars(right.interval(partial(mean, name))), model=name) for name in losses
-        ],
+        models=[ModelLoss(name, total.interval(partial(mean, name))) for name in losses],
+        winners=[ModelLoss(name, right.interval(partial(mean, name))) for name in losses],
         gain=total.interval(partial(gain, START, NET, "mass")),
         epochs=[
             {
@@ -313,21 +309,14 @@ class ResampledSums:
             dict(zip(columns, resample(sums, seed).T, strict=True)) if len(sums) > 1 else None
         )
 
-    def interval(self, of: Callable[[dict], np.ndarray]) -> Interval:
-        """Return `of` the sums, with the 95 % interval of `of` the resampled sums (replicates,);
-        None if it is not known."""
+    def interval(self, of: Callable[[dict], np.ndarray]) -> Estimate:
+        """Return `of` the sums, with the 95 % interval of `of` the resampled sums (replicates,)."""
         with np.errstate(all="ignore"):
-            value = rounded(of(self._total))
-            if self._draws is None:
-                return Interval(value)
-            drawn = np.asarray(of(self._draws), np.float64)
+            value, drawn = float(of(self._total)), np.zeros(0)
+            if self._draws is not None:
+                drawn = np.asarray(of(self._draws), np.float64)
         drawn = drawn[np.isfinite(drawn)]
         if len(drawn) < REPLICATES / 2:
-            return Interval(value)
-        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Interval(value, rounded(low), rounded(high), rounded(drawn.std(ddof=1)))
-
-
-def rounded(value: Any) -> float | None:
-    """Return a number with the digits that are reported, None if it is not known."""
-    return round(float(value), DIGITS) if np.isfinite(value) else None
+            return Estimate(value).rounded(DIGITS)
+        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        return Estimate(value, float(drawn.std(ddof=1)), low, high).rounded(DIGITS)

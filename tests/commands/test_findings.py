@@ -32,9 +32,9 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):
     ).all()
     result = found["result"]
     assert sum(found["summary"]["results"].values()) == result["games"] + result["held_out_games"]
-    change = result["held_out_change"]
-    assert change["low"] < change["difference"] < change["high"]
-    assert change["difference"] == pytest.approx(
+    change = result["held_out_change"]["difference"]
+    assert change["low"] < change["value"] < change["high"]
+    assert change["value"] == pytest.approx(
         result["held_out_after"] - result["held_out_before"], abs=2e-6
     )
     assert [line["parameter"].split(".")[1] for line in result["ratios"]] == [

@@ -46,7 +46,7 @@ def test_what_is_found_is_that_of_the_file(learned):
     assert [line["epoch"] for line in found["epochs"]][:2] == [0, 1] and len(found["epochs"]) <= 4
     assert found["values"] == "results of the games" and found["loss"] == "cross-entropy"
     assert [line["model"] for line in found["models"]] == ["start", "network"]
-    first, second = (line["value"] for line in found["models"])
+    first, second = (line["loss"]["value"] for line in found["models"])
     assert found["gain"]["value"] == pytest.approx(first - second, abs=1e-6)
     assert sum(line["positions"] for line in found["phases"]) == found["held_out_positions"]
     assert (

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
-from tuner.core.records import InputError
+from tuner.core.records import InputError, to_json
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
@@ -23,7 +23,7 @@ from tuner.learn.result import found_lines
 from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
 from tuner.parameters.writer import write_parameters
-from tuner.results.fit import Result, result_json
+from tuner.results.fit import Result
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -40,7 +40,8 @@ class Tuned:
     @property
     def result(self) -> dict[str, Any]:
         """The dictionary that `tuner tune --json` prints."""
-        return result_json(self.fit)
+        plain: dict[str, Any] = to_json(self.fit)
+        return plain
 
     @property
     def run(self) -> Path | None:

@@ -86,12 +86,12 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> CommandResult:
     from tuner.commands.display import TerminalDisplay, executor_of
+    from tuner.core.records import to_json
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
     from tuner.learn.methods import settings_for
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
-    from tuner.results.fit import result_json
 
     if arguments.resume is not None:
         return _resumed(arguments)
@@ -124,18 +124,17 @@ def run(arguments: Arguments) -> CommandResult:
             return CommandResult(plain, dry_run_lines(plain))
         output = Path(arguments.output)
         result = tune(arguments.params, games, output, settings, arguments.text, display, executor)
-    return CommandResult(result_json(result), result_lines(result))
+    return CommandResult(to_json(result), result_lines(result))
 
 
 def _resumed(arguments: Arguments) -> CommandResult:
     """Begin the run in a folder again, which was interrupted while it searched."""
     from tuner.commands.display import TerminalDisplay, executor_of
-    from tuner.core.records import convert, make
+    from tuner.core.records import convert, make, to_json
     from tuner.io.run_folder import BEGUN, note_foreign, read_told
     from tuner.learn.result import result_lines
     from tuner.learn.run import GivenFit, tune
     from tuner.options.tune import TuneSettings
-    from tuner.results.fit import result_json
 
     arguments.require_resumable()
     folder = Path(arguments.resume).absolute()
@@ -168,7 +167,7 @@ def _resumed(arguments: Arguments) -> CommandResult:
             executor,
             told,
         )
-    return CommandResult(result_json(result), result_lines(result))
+    return CommandResult(to_json(result), result_lines(result))
 
 
 @contextlib.contextmanager

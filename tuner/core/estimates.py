@@ -6,11 +6,18 @@ distribution, or of Student's t where an error comes from few games."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+from msgspec import Meta
+
+MAX_NUMBER = 1e15  # no number of a run is larger; charts fail beyond
 if TYPE_CHECKING:
     import numpy as np
+
+    Real: TypeAlias = float
+else:  # what files have: None for what is not finite
+    Real = Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)] | None
 
 CONFIDENCE = 0.95
 NORMAL = 1.96  # standard errors to either side of a 95 % interval
@@ -33,11 +40,16 @@ class Estimate:
     known, infinite what nothing bounds. `how` it was found: as a bound, AT_LEAST or AT_MOST, or it
     was GIVEN."""
 
-    value: float = math.nan
-    standard_error: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
+    value: Real = math.nan
+    standard_error: Real = math.nan
+    low: Real = math.nan
+    high: Real = math.nan
     how: str = ESTIMATED
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if getattr(self, each.name) is None:
+                object.__setattr__(self, each.name, math.nan)
 
     @property
     def half_width(self) -> float:
@@ -84,6 +96,14 @@ class Estimate:
             self.how,
         )
 
+    def rounded(self, digits: int) -> Estimate:
+        """Return the estimate with so many digits after the point."""
+        value, error, low, high = (
+            round(number, digits) if math.isfinite(number) else number
+            for number in (self.value, self.standard_error, self.low, self.high)
+        )
+        return Estimate(value, error, low, high, self.how)
+
     @property
     def turned(self) -> Estimate:
         """The same from the other side's point of view."""
@@ -95,12 +115,6 @@ def estimate_of(value: float, standard_error: float, reach: float = NORMAL) -> E
     errors."""
     half = reach * standard_error
     return Estimate(value, standard_error, value - half, value + half)
-
-
-def estimate_within(value: float, half: float, reach: float = NORMAL) -> Estimate:
-    """Return an estimate of which a file has half of the interval, which is `reach` standard
-    errors."""
-    return estimate_of(value, half / reach, reach)
 
 
 def reach_of(games: float) -> float:

@@ -35,7 +35,7 @@ from msgspec import Meta
 
 from games.streams import InputError as InputError
 from games.streams import one_line
-from tuner.core.estimates import Estimate
+from tuner.core.estimates import MAX_NUMBER, Estimate
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
@@ -43,7 +43,6 @@ S = TypeVar("S", bound="Settings")
 NOT_VALID = (msgspec.ValidationError, UnicodeEncodeError)
 NOTHING = (None, ())  # what an option that was not given has
 MAX_COUNT = 10**15  # beyond it counters of compiled code could overflow
-MAX_NUMBER = 1e15  # no number of a run is larger; charts fail beyond
 
 
 def whole(least: int, most: int = MAX_COUNT) -> Any:

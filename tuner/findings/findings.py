@@ -120,20 +120,9 @@ def some_games(datafit: Datafit) -> np.ndarray:
     return datafit.games[:: max(1, datafit.positions // MAX_POSITIONS)]
 
 
-class LossChange(NamedTuple):
-    """Mean losses per position before and after, their difference, and the numbers of games and
-    positions."""
-
-    before: float
-    after: float
-    difference: Estimate
-    games: int
-    positions: int
-
-
 def change_of_loss(
     datafit: Datafit, before: np.ndarray, after: np.ndarray, constant: float | None = None
-) -> LossChange:
+) -> Change:
     """Return the mean losses per position with two sets of weights, and the change between them;
     `constant` is an evaluation in place of that before."""
     games = some_games(datafit)
@@ -148,7 +137,7 @@ def change_of_loss(
             np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
     difference = mean_of_clusters(*by_identity(datafit.data.game[games], sums[1] - sums[0], counts))
     old, new = sums.sum(axis=1) / counts.sum()
-    return LossChange(float(old), float(new), difference, len(games), int(counts.sum()))
+    return Change(float(old), float(new), difference, len(games), int(counts.sum()))
 
 
 def by_identity(
@@ -174,7 +163,7 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
 
 def calibration(datafit: Datafit, weights: np.ndarray) -> list[Bin]:
     """Return predicted and actual scores of the first player, in bins of the prediction with about
-    equal positions. `low` and `high` are None where all games of a bin ended alike, but not by wins
+    equal positions. There is no interval where all games of a bin ended alike, but not by wins
     of one side alone."""
     games = some_games(datafit)
     found = list(predictions(datafit, weights, games))
@@ -202,17 +191,9 @@ def calibration(datafit: Datafit, weights: np.ndarray) -> list[Bin]:
                 if same
                 else (max(0.0, mean.low), min(1.0, mean.high))
             )
-            low, high = ends or (None, None)
-            lines.append(
-                Bin(
-                    predicted=float(score[chosen].mean()),
-                    actual=mean.value,
-                    low=low,
-                    high=high,
-                    positions=int(chosen.sum()),
-                    games=n,
-                )
-            )
+            low, high = ends or (math.nan, math.nan)
+            mean = replace(mean, low=low, high=high)
+            lines.append(Bin(float(score[chosen].mean()), mean, int(chosen.sum()), n))
     return lines
 
 
@@ -227,12 +208,8 @@ def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) ->
         return []
     names = {place.first: place.path for place in places}
     return [
-        Ratio(
-            names[line.column],
-            places[0].path,
-            *(round(value, 4) for value in (line.ratio, line.low, line.high)),
-        )
-        for line in ratios(found, weights, [place.first for place in places])
+        Ratio(names[column], places[0].path, ratio.rounded(4))
+        for column, ratio in ratios(found, weights, [place.first for place in places]).items()
     ]
 
 
@@ -278,13 +255,13 @@ def _change(result: FitResult, learned: Datafit, held_out: Datafit | None) -> Ch
     beaten = from_constant.before < change.before
     change = from_constant if beaten else change
     found = change.difference
-    ends = (round_finite(found.low), round_finite(found.high))
-    ends = ends if found.low < found.high else (None, None)
-    before, after, difference = (
-        round(each, 7) for each in (change.before, change.after, found.value)
+    return replace(
+        change,
+        before=round(change.before, 7),
+        after=round(change.after, 7),
+        difference=(found if found.low < found.high else Estimate(found.value)).rounded(7),
+        constant=beaten or None,
     )
-    counts = change.games, change.positions
-    return Change(before, after, difference, *ends, *counts, constant=beaten or None)
 
 
 def _mean_outcome(datafit: Datafit) -> float:
@@ -394,10 +371,7 @@ def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
         noise = replace(noise, differences=round(found.differences, 2))
         if cost and centipawn is not None and centipawn != 1:
             noise = replace(noise, of_classic=round(centipawn * found.differences, 2))
-    if cost:
-        elo, low, high = (round(end, 1) for end in (cost.elo, cost.low, cost.high))
-        noise = replace(noise, elo=elo, low=low, high=high)
-    return noise
+    return replace(noise, elo=cost.rounded(1)) if cost else noise
 
 
 def noise_line(noise: NoiseCost, unit: str) -> str:
@@ -413,12 +387,13 @@ def noise_line(noise: NoiseCost, unit: str) -> str:
         return text
     if noise.of_classic is not None:
         text += f", as {_short(noise.of_classic)} of `classic`"
-    if noise.elo > MEASURED:
+    if noise.elo.value > MEASURED:
         return f"{text}, which costs more than {MEASURED:g} Elo at depth {PRICED_DEPTH}"
-    if noise.high is not None and noise.high < 1:
+    if noise.elo.high < 1:
         return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
     return (
-        f"{text}, which costs about {_short(noise.elo)} [{_short(noise.low)}, {_short(noise.high)}]"
+        f"{text}, which costs about {_short(noise.elo.value)} [{_short(noise.elo.low)},"
+        f" {_short(noise.elo.high)}]"
         f" Elo at depth {PRICED_DEPTH}; more games or a narrower --prior lower it"
     )
 
@@ -481,13 +456,13 @@ def advice(
             )
         elif games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
-    if change and change.low is not None and change.high is not None:
-        if change.low <= 0 <= change.high:
+    if change and math.isfinite((found := change.difference).half_width):
+        if found.low <= 0 <= found.high:
             lines.append(
                 f"no significant change on held-out {of}; only a match can tell whether it plays"
                 " better"
             )
-        elif change.low > 0:
+        elif found.low > 0:
             worse = "a constant" if change.constant else "the starting values"
             lines.append(
                 f"the learned values predict the {results} of held-out {of} worse than {worse}"
@@ -497,7 +472,7 @@ def advice(
         and result.convergence.converged
         and noise.evaluations is not None
         and method == "logistic"
-        and (noise.evaluations > NOISY if noise.elo is None else noise.elo > COSTLY)
+        and (noise.evaluations > NOISY if noise.elo is None else noise.elo.value > COSTLY)
     ):
         expected = "" if noise.elo is None else "expect to lose a match: "
         lines.append(

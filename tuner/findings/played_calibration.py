@@ -11,7 +11,7 @@ import numpy as np
 
 from games.record import Game, in_points
 from games.search.searcher import Limits, Searcher
-from tuner.core.estimates import reach_of
+from tuner.core.estimates import Estimate, estimate_of, reach_of
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import NET, network_evaluation
 from tuner.io.run_folder import read_settings
@@ -172,7 +172,7 @@ def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None
     )
     resampled = _resampled(counts, values - results)
     side = np.sign(found.value)
-    excess, reach = _mean(
+    excess = _mean(
         np.bincount(found.game, side * (found.value - found.result), games),
         np.bincount(found.game, minlength=games),
     )
@@ -181,12 +181,6 @@ def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None
         reach_of(int(n)) * error if n > 1 else np.nan
         for n, error in zip(present, errors, strict=True)
     ]
-    ends = [
-        _interval((1 + mean_) / 2, half_, int(n), same)
-        for mean_, half_, n, same in zip(
-            actual, half, present, _all_equal(found.result, which), strict=True
-        )
-    ]
     return PlayedCalibration(
         games=games,
         broken_off=found.broken_off,
@@ -194,23 +188,21 @@ def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None
         bins=[
             Bin(
                 predicted=(1 + mean[k]) / 2,
-                actual=(1 + actual[k]) / 2,
-                low=ends[k][0],
-                high=ends[k][1],
+                actual=_actual((1 + actual[k]) / 2, half[k], int(present[k]), same),
                 positions=int(counts[:, k].sum()),
                 games=int(present[k]),
             )
-            for k in range(bins)
+            for k, same in enumerate(_all_equal(found.result, which))
         ],
-        error=unit * float(share @ np.abs(mean - actual)),
-        low=unit * float(np.quantile(resampled, 0.025)),
-        high=unit * float(np.quantile(resampled, 0.975)),
+        error=Estimate(
+            float(share @ np.abs(mean - actual)),
+            low=float(np.quantile(resampled, 0.025)),
+            high=float(np.quantile(resampled, 0.975)),
+        ).times(unit),
         by_chance=unit * float(share @ np.nan_to_num(errors)) * math.sqrt(2 / math.pi),
         favoured=level + unit * float(np.abs(found.value).mean()),
         won=level + unit * float((side * found.result).mean()),
-        excess=unit * excess,
-        excess_low=unit * (excess - reach),
-        excess_high=unit * (excess + reach),
+        excess=excess.times(unit),
         squares=None if found.before is None else _squares(found, found.before, unit),
     )
 
@@ -218,13 +210,11 @@ def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None
 def _squares(found: PlayedValues, before: np.ndarray, unit: float) -> SquaresChange:
     """Return the mean squares of results less values before and after the run, and their change."""
     old, new = (unit**2 * (found.result - value) ** 2 for value in (before, found.value))
-    change, reach = _mean(
+    change = _mean(
         np.bincount(found.game, new - old, found.games),
         np.bincount(found.game, minlength=found.games),
     )
-    return SquaresChange(
-        float(old.mean()), float(new.mean()), change, change - reach, change + reach
-    )
+    return SquaresChange(float(old.mean()), float(new.mean()), change)
 
 
 def _bins(value: np.ndarray) -> np.ndarray:
@@ -241,16 +231,14 @@ def _all_equal(result: np.ndarray, which: np.ndarray) -> np.ndarray:
     return least == most
 
 
-def _interval(
-    actual: float, half: float, games: int, same: bool
-) -> tuple[float | None, float | None]:
-    """Return the interval of a bin in expected scores; `half` its width as a value. Games that all
+def _actual(score: float, half: float, games: int, same: bool) -> Estimate:
+    """Return the actual score of a bin; `half` is half of its interval, as a value. Games that all
     ended alike show no variance."""
-    if np.isnan(half):
-        return None, None
-    if same:
-        return equal_results_interval(round(actual, 9), games) or (None, None)
-    return max(0.0, actual - half / 2), min(1.0, actual + half / 2)
+    ends: tuple[float, float] | None = max(0.0, score - half / 2), min(1.0, score + half / 2)
+    if same and not np.isnan(half):
+        ends = equal_results_interval(round(score, 9), games)
+    low, high = ends if ends and not np.isnan(half) else (math.nan, math.nan)
+    return Estimate(float(score), low=float(low), high=float(high))
 
 
 def _error(sums: np.ndarray, counts: np.ndarray) -> float:
@@ -259,10 +247,11 @@ def _error(sums: np.ndarray, counts: np.ndarray) -> float:
     return float(np.sqrt((sums**2).sum() * n / (n - 1)) / counts.sum()) if n > 1 else np.nan
 
 
-def _mean(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Return the mean of a ratio of sums of games (g,), and half the width of its interval."""
+def _mean(sums: np.ndarray, counts: np.ndarray) -> Estimate:
+    """Return the mean of a ratio of sums of games (g,)."""
     mean = float(sums.sum() / counts.sum())
-    return mean, reach_of(int((counts > 0).sum())) * _error(sums - mean * counts, counts)
+    error = _error(sums - mean * counts, counts)
+    return estimate_of(mean, error, reach_of(int((counts > 0).sum())))
 
 
 def _resampled(counts: np.ndarray, differences: np.ndarray) -> np.ndarray:

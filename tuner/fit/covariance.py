@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tuner.core.estimates import reach_of
-
-
-class WeightRatio(NamedTuple):
-    """The column of a weight, its ratio to the first weight, and a 95 % interval."""
-
-    column: int
-    ratio: float
-    low: float
-    high: float
+from tuner.core.estimates import Estimate, estimate_of, reach_of
 
 
 class Full:
@@ -117,15 +108,15 @@ class Uncertainty:
     draws: int = 0
 
 
-def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[WeightRatio]:
-    """Return weights, each averaged over the stages, as multiples of the first one, with intervals
-    by the delta method. Ratios of weights that were not learned or are not identified have none,
-    and are left out; so are all if the interval of the first weight contains 0."""
+def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> dict[int, Estimate]:
+    """Return weights by column, each averaged over the stages, as multiples of the first one, with
+    intervals by the delta method. Weights that were not learned or are not identified are left out;
+    so are all if the interval of the first weight contains 0."""
     stages, width = weights.shape
     mean = weights[:, columns].mean(axis=0)
     place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
     known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
-    z, lines = reach_of(found.games), []
+    z, lines = reach_of(found.games), dict[int, Estimate]()
     z = max(z, reach_of(found.draws + 1)) if found.draws else z
 
     def error_of(factors: dict[int, float]) -> float:
@@ -139,11 +130,10 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
 
     identified = ~np.isnan(found.standard_errors[:, columns]).any(axis=0)
     if not identified[0] or abs(mean[0]) <= z * error_of({0: 1.0}):
-        return []
+        return {}
     for i in np.flatnonzero(identified)[1:].tolist():
         ratio = mean[i] / mean[0]
         error = error_of({i: 1 / mean[0], 0: -ratio / mean[0]})
         if error > 0:
-            low, high = float(ratio - z * error), float(ratio + z * error)
-            lines.append(WeightRatio(columns[i], float(ratio), low, high))
+            lines[columns[i]] = estimate_of(float(ratio), error, z)
     return lines

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import chdtri
 
-from tuner.core.estimates import CONFIDENCE
+from tuner.core.estimates import CONFIDENCE, Estimate
 from tuner.fit.covariance import Uncertainty
 from tuner.fit.curvature import Curvature
 from tuner.fit.datafit import Datafit
@@ -37,17 +37,9 @@ MIN_PAIRS = 100  # pairs from which a variance is estimated
 FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart
 
 
-class Price(NamedTuple):
-    """Elo per squared centipawn of noise between neighboring positions, and its 95 % interval,
-    measured by matches."""
-
-    elo: float
-    low: float
-    high: float
-
-
 PRICED_DEPTH = 4  # plies, of the matches
-PRICE = Price(0.21, 0.18, 0.24)
+# Elo per squared centipawn of noise between neighboring positions, measured by matches
+PRICE = Estimate(0.21, low=0.18, high=0.24)
 
 
 class Noise(NamedTuple):
@@ -58,12 +50,12 @@ class Noise(NamedTuple):
     evaluations: float
     differences: float | None
 
-    def elo(self, centipawn: float) -> Price | None:
+    def elo(self, centipawn: float) -> Estimate | None:
         """Return what the noise of differences costs in Elo, with a 95 % interval, where a
         centipawn of the evaluation is worth `centipawn` of `classic`."""
         if self.differences is None:
             return None
-        return Price(*(price * (centipawn * self.differences) ** 2 for price in PRICE))
+        return PRICE.times((centipawn * self.differences) ** 2)
 
 
 def noise_of(found: Uncertainty, datafit: Datafit, weights: np.ndarray) -> Noise | None:

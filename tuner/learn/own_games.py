@@ -62,11 +62,8 @@ def played(
         found = new_run(MatchRun(settings, None, display), None, executor, command)
     if found.interrupted:
         raise KeyboardInterrupt
-    elo, score = found.difference, found.summary.score
-    known = math.isfinite(elo.half_width)
-    return (
-        RoundMatch(games, score, elo.value, elo.half_width) if known else RoundMatch(games, score)
-    )
+    elo = found.difference
+    return RoundMatch(games, found.summary.score, elo if math.isfinite(elo.half_width) else None)
 
 
 class OwnRounds(NamedTuple):

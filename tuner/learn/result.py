@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import Game, Wording, available, find
-from tuner.core.estimates import estimate_of
+from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.rows.build import TERMS
@@ -53,15 +53,14 @@ def choices_of(result: FitResult) -> ChoiceLosses:
         TEMPERATURE * held.lost(weights) for weights in (result.reference, result.weights)
     )
 
-    def error(lost: np.ndarray) -> float:
-        return round(estimate_of(0.0, float(lost.std() / len(lost) ** 0.5)).half_width, 5)
+    def mean(lost: np.ndarray) -> Estimate:
+        error = float(lost.std() / len(lost) ** 0.5)
+        return estimate_of(float(lost.mean()), error).rounded(5)
 
     return ChoiceLosses(
-        before=round(float(before.mean()), 5),
-        before_error=error(before),
+        before=mean(before),
         best_before=round(float((before == 0).mean()), 4),
-        after=round(float(after.mean()), 5),
-        after_error=error(after),
+        after=mean(after),
         best_after=round(float((after == 0).mean()), 4),
         rolls=len(before),
         held_out=result.held_out is not None,
@@ -309,7 +308,7 @@ def found_lines(result: Result) -> list[str]:
     if choices := result.choices:
         of = "held-out rolls" if choices.held_out else "rolls learned from"
         lines.append(
-            f"moves     {choices.lost_before.text(4)} -> {choices.lost_after.text(4)} points lost"
+            f"moves     {choices.before.text(4)} -> {choices.after.text(4)} points lost"
             " a roll, best move"
             f" {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} %"
             f"  ({choices.rolls:,} {of}, by the values of {result.teacher})"
@@ -338,9 +337,9 @@ def found_lines(result: Result) -> list[str]:
         lines.append(
             f"values    in units of {unit}: "
             + ", ".join(
-                f"{line.parameter.removeprefix(first)} {line.estimate.text()}"
+                f"{line.parameter.removeprefix(first)} {line.ratio.text()}"
                 for line in result.ratios[:MOST_RATIOS]
-                if math.isfinite(line.estimate.half_width)
+                if math.isfinite(line.ratio.half_width)
             )
             + (f" and {rest:,} more" if rest > 0 else "")
         )
@@ -352,7 +351,7 @@ def rounds_lines(result: Result) -> list[str]:
     lines, kept = [], result.own_rounds or 0
     for number, match in enumerate(result.own_matches or [], 1):
         rival = result.start if number == 1 else f"round {number - 1}"
-        elo = f", {match.estimate.text(0, '+')} Elo" if match.estimate else ""
+        elo = f", {match.elo.text(0, '+')} Elo" if match.elo else ""
         undone = "; undone" if number > kept else ""
         lines.append(
             f"round {number}   {100 * match.score:.1f} % of {match.games:,} games against"
@@ -366,7 +365,7 @@ def rounds_lines(result: Result) -> list[str]:
 def match_text(match: RoundMatch) -> str:
     """Return the score of a match, its games and their depth."""
     text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
-    return f"{text} ({match.estimate.text(0, '+')} Elo)" if match.estimate else text
+    return f"{text} ({match.elo.text(0, '+')} Elo)" if match.elo else text
 
 
 def share_text(share: float) -> str:
@@ -388,9 +387,7 @@ def tried_lines(tried: Tried) -> list[str]:
 
 def changed(change: Change) -> str:
     """Return a loss before and after, and the change with its interval."""
-    interval = (
-        ""
-        if change.low is None
-        else f", change {change.difference:+.5f} [{change.low:+.5f}, {change.high:+.5f}]"
-    )
+    found, interval = change.difference, ""
+    if math.isfinite(found.half_width):
+        interval = f", change {found.value:+.5f} [{found.low:+.5f}, {found.high:+.5f}]"
     return f"{change.before:.5f} -> {change.after:.5f}{interval}"

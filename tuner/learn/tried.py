@@ -69,7 +69,7 @@ def try_steps(
         steps = steps[: (len(steps) + 1) // 2]
     left = 1 - (time.monotonic() - began) / seconds
     final = match(steps[0], left, MIN_FINAL, number + 1)
-    kept = final.estimate.low > 0 if final.estimate else final.score > 0.5
+    kept = final.elo.low > 0 if final.elo else final.score > 0.5
     return steps[0], Tried(ladder, final, kept)
 
 

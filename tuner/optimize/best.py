@@ -184,23 +184,22 @@ def describe_estimate(
         TunedNumber(
             number.name,
             number.value,
-            _finite(number.rounded(found.best[i])),
-            _finite(number.rounded(found.low[i])),
-            _finite(number.rounded(found.high[i])),
-            _finite(unit.each * found.worth[i]),
-            _finite(unit.each * found.worth_error[i]),
+            Estimate(
+                float(number.rounded(found.best[i])),
+                low=float(number.rounded(found.low[i])),
+                high=float(number.rounded(found.high[i])),
+            ),
+            found.worth_of(i).times(unit.each),
             verdict_of(found, i),
         )
         for i, number in enumerate(numbers)
     ]
-    strength = (found.gain.value, found.gain.standard_error, found.left, found.left_later)
-    gain, gain_error, left, left_later = (_finite(unit.each * elo) for elo in strength)
+    left, left_later = (_finite(unit.each * elo) for elo in (found.left, found.left_later))
     return TunedEstimate(
         pairs,
         games,
         unit.name,
-        gain,
-        gain_error,
+        found.gain.times(unit.each),
         left,
         left_later,
         found.doubt,

@@ -3,6 +3,7 @@ for it. Files with different terms are brought to one layout."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import string
 from collections.abc import Callable, Sequence
@@ -14,11 +15,13 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from tuner.core.estimates import NORMAL, ONE_SIDED, reach_of
-from tuner.core.records import round_finite
+from games.streams import InputError
+from tuner.core.estimates import NORMAL, ONE_SIDED, Estimate, reach_of
+from tuner.core.records import convert, round_finite, to_json
 from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
+from tuner.results.fit import Ratio
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
     Evidence,
@@ -70,16 +73,15 @@ def aligned(p: Parameters, layout: Layout) -> Parameters:
 
 
 AGREES = 0.01  # largest difference between recorded and computed ratios
-LARGEST_RATIO = 1e6
 
 
 def headline(p: Parameters) -> dict | None:
     """Return `unit`, the first number, and `values`, the ratios of the rest to it, as means over
     the stages.
 
-    `low` and `high` are the 95 % interval recorded in `learned`, None if there is none or if it
-    does not belong to these weights. A ratio is None if the unit is not positive. Returns None for
-    fewer than two numbers, and for games whose first term has no unit."""
+    Their intervals are those recorded in `learned`, if they belong to these weights. A ratio is
+    unknown if the unit is not positive. Returns None for fewer than two numbers, and for games
+    whose first term has no unit."""
     places = p.layout.headline
     if len(places) < 2 or not p.wording.ratios:
         return None
@@ -87,40 +89,24 @@ def headline(p: Parameters) -> dict | None:
     known = _intervals(p.learned, unit[0])
     values = []
     for path, value in others:
-        ratio = value / unit[1] if unit[1] > 0 else None
-        recorded, low, high = known.get(path, (math.nan, None, None))
-        agrees = ratio is not None and abs(recorded - ratio) <= AGREES * max(1.0, abs(ratio))
-        values.append(
-            {
-                "parameter": path,
-                "ratio": None if ratio is None else round(ratio, 4),
-                "low": low if agrees else None,
-                "high": high if agrees else None,
-            }
-        )
+        ratio = value / unit[1] if unit[1] > 0 else math.nan
+        recorded = known.get(path, Estimate())
+        agrees = abs(recorded.value - ratio) <= AGREES * max(1.0, abs(ratio))
+        found = replace(recorded, value=ratio) if agrees else Estimate(ratio)
+        values.append(Ratio(path, unit[0], found.rounded(4)))
     return {"unit": unit[0], "values": values}
 
 
-def _intervals(learned: object, unit: str) -> dict[str, tuple[float, float, float]]:
-    """Return ratio, low and high by parameter; entries of another form are ignored, because people
-    edit files."""
+def _intervals(learned: object, unit: str) -> dict[str, Estimate]:
+    """Return ratios by parameter; entries of another form are ignored, because people edit
+    files."""
     lines = learned.get("ratios") if isinstance(learned, dict) else None
-    found: dict[str, tuple[float, float, float]] = {}
+    found = {}
     for line in lines if isinstance(lines, list) else []:
-        if (
-            isinstance(line, dict)
-            and line.get("to") == unit
-            and isinstance(line.get("parameter"), str)
-        ):
-            given = [line.get(key) for key in ("ratio", "low", "high")]
-            numbers = [
-                float(number)
-                for number in given
-                if isinstance(number, (int, float)) and abs(number) < LARGEST_RATIO
-            ]
-            if len(numbers) == 3:
-                ratio, low, high = numbers
-                found[line["parameter"]] = ratio, low, high
+        with contextlib.suppress(InputError):
+            ratio = convert(line, Ratio, "")
+            if ratio.to == unit:
+                found[ratio.parameter] = ratio.ratio
     return found
 
 
@@ -370,7 +356,7 @@ def differences(found: Comparison, supported: bool = False) -> dict:
             if found.is_pair
             else {"scales": scales}
         ),
-        "headline": [headline(p) for p in found.files],
+        "headline": to_json([headline(p) for p in found.files]),
         "tested": found.evidence.count(found.evidence.tested),
         "significant": found.evidence.count(found.evidence.significant),
         "supported": found.evidence.count(found.evidence.supported),
@@ -569,20 +555,22 @@ def _show_headline(console: Console, found: Comparison, view: View) -> None:
     """Print the ratios of the first term's numbers to the first of them, a column for each file."""
     # of all files or of none: the layout is one
     lines = [line for p in found.files if (line := headline(p)) is not None]
-    if not lines or all(value["ratio"] is None for line in lines for value in line["values"]):
+    if not lines or all(
+        math.isnan(value.ratio.value) for line in lines for value in line["values"]
+    ):
         return
     *early, last = found.stages
     stages = f", mean of {', '.join(early)} and {last}" if early else ""
     rows = [
-        [values[0]["parameter"], *map(_ratio, values)]
+        [values[0].parameter, *(_ratio(value.ratio) for value in values)]
         for values in zip(*(line["values"] for line in lines), strict=True)
     ]
     show_table(console, f"in units of {lines[0]['unit']}{stages}", ["", *view.heads], rows)
 
 
-def _ratio(value: dict) -> str:
-    interval = "" if value["low"] is None else f" [{value['low']:.2f}, {value['high']:.2f}]"
-    return number(value["ratio"], 2) + interval
+def _ratio(found: Estimate) -> str:
+    interval = "" if math.isnan(found.low) else f" [{found.low:.2f}, {found.high:.2f}]"
+    return number(found.value, 2) + interval
 
 
 def _show_largest(console: Console, found: Comparison, view: View) -> None:

@@ -10,7 +10,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard
 
@@ -169,17 +169,14 @@ def line_chart(
 def points_chart(
     title: str,
     x_label: str,
-    names: Sequence[str],
-    values: Numbers,
-    low: Numbers,
-    high: Numbers,
+    found: Mapping[str, Estimate],
     before: Numbers | None = None,
     level: float | None = None,
 ) -> Chart:
     """Draw a row for each name: a point with its interval, and a ring for the value before."""
+    rows = np.arange(len(found))
 
     def draw(axes) -> None:
-        rows = np.arange(len(names))
         if level is not None:
             axes.axvline(level, color=COLOURS["muted"], linewidth=0.8)
         if before is not None:
@@ -192,40 +189,43 @@ def points_chart(
                 markeredgecolor=COLOURS["muted"],
                 markeredgewidth=1.1,
             )
+        low, high = ([getattr(one, end) for one in found.values()] for end in ("low", "high"))
         axes.hlines(rows, low, high, color=COLOURS["accent"], linewidth=1.8)
+        values = [one.value for one in found.values()]
         axes.plot(values, rows, "o", markersize=4, color=COLOURS["accent"])
-        axes.set_yticks(rows, names, color=COLOURS["ink"])
-        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_yticks(rows, list(found), color=COLOURS["ink"])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         axes.spines["left"].set_visible(False)
 
     said = "; ".join(
-        f"{name} {short(value)}" + (f" [{short(least)}, {short(most)}]" if known(least) else "")
-        for name, value, least, most in zip(names, values, low, high, strict=True)
+        f"{name} {short(one.value)}"
+        + (f" [{short(one.low)}, {short(one.high)}]" if known(one.low) else "")
+        for name, one in found.items()
     )
-    return _chart(title, x_label, "", f"{said}.", draw, height=max(120, 76 + 27 * len(names)))
+    return _chart(title, x_label, "", f"{said}.", draw, height=max(120, 76 + 27 * len(rows)))
 
 
 def calibration_chart(
     title: str,
     y_label: str,
     predicted: Numbers,
-    actual: Numbers,
-    low: Numbers,
-    high: Numbers,
+    actual: Sequence[Estimate],
 ) -> Chart:
     """Draw predicted against actual scores, with the diagonal of perfect calibration."""
+
+    values, low, high = zip(*((one.value, one.low, one.high) for one in actual), strict=True)
 
     def draw(axes) -> None:
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8)
         axes.vlines(predicted, low, high, color=COLOURS["accent"], linewidth=1.4)
-        axes.plot(predicted, actual, "o", markersize=4, color=COLOURS["accent"])
+        axes.plot(predicted, values, "o", markersize=4, color=COLOURS["accent"])
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
-    pairs = zip(predicted, actual, strict=True)
+    pairs = zip(predicted, values, strict=True)
     said = "; ".join(f"predicted {short(x)}, {y_label} {short(y)}" for x, y in pairs)
     return _chart(title, "predicted score, 0 loss to 1 win", y_label, f"{said}.", draw, height=290)
 

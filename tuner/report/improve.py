@@ -15,7 +15,6 @@ from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.results.improved import TAKEN, LoopStep, StepFindings, spent_text
-from tuner.results.result import Interval
 
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
@@ -78,7 +77,7 @@ def _verdict(folder: Path, steps: list[ShownStep]) -> Verdict:
             "The match that decides has not been played",
             f"Versions judged in the rounds: {judged}",
         )
-    rating = (final.rating or Interval()).estimate
+    rating = final.rating
     kind = "better" if rating.low > 0 else "worse" if rating.high < 0 else "not decided"
     patch = folder / PATCH
     return Verdict(
@@ -111,9 +110,9 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
                 "games": by.get((number, "games"), StepFindings()).games,
                 "positions": learned.positions,
                 "losses": (learned.loss_before, learned.loss_after),
-                "noise": learned.noise.elo if learned.noise else None,
+                "noise": learned.noise.elo and learned.noise.elo.value if learned.noise else None,
                 "matches": [_match_text(rival, found) for rival, found in matches],
-                "rating": shown((judged.found.rating or Interval()).estimate, 0, "+,"),
+                "rating": shown(judged.found.rating, 0, "+,"),
                 "expected": judged.found.expected,
                 "kept": judged.found.version in taken,
                 "pace": taken.get(judged.found.version),
@@ -127,9 +126,8 @@ def _match_text(rival: str, found: StepFindings) -> str:
     against = {"before": "the previous version", "first": "the first version"}.get(
         rival, f"player {rival} of the pool"
     )
-    elo = (found.elo or Interval()).estimate
     pairs = ", ".join(whole(count) for count in found.pentanomial or [])
-    return f"{against}: {shown(elo, 0, '+,')} Elo, {plural(found.games, 'game')} [{pairs}]"
+    return f"{against}: {shown(found.elo, 0, '+,')} Elo, {plural(found.games, 'game')} [{pairs}]"
 
 
 def _ratings(steps: list[ShownStep]) -> Section | None:
@@ -139,14 +137,10 @@ def _ratings(steps: list[ShownStep]) -> Section | None:
         return None
     ratings = judged[-1].found.ratings
     first = sorted(ratings.items(), key=lambda pair: pair[0] != "the first version")
-    found = {name: rating.estimate for name, rating in first}
     chart = points_chart(
         "Joint ratings of the pool",
         "Elo above the first version, with 95 % interval",
-        list(found),
-        [rating.value for rating in found.values()],
-        [rating.low for rating in found.values()],
-        [rating.high for rating in found.values()],
+        dict(first),
         level=0.0,
     )
     return Section("ratings", "Ratings", "charts", {"charts": [chart]})

@@ -111,10 +111,7 @@ def _charts(games: Sequence[PlayedAgainst]) -> list[Chart]:
         points_chart(
             title,
             label,
-            names,
-            np.array([each.value for each in estimates]),
-            np.array([each.low for each in estimates]),
-            np.array([each.high for each in estimates]),
+            dict(zip(names, estimates, strict=True)),
         )
         for title, label, estimates in found
     ]

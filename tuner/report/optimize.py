@@ -3,6 +3,7 @@ how both went over the games, and the match that decides. The run may be unfinis
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from tuner.core.records import InputError, convert
@@ -58,8 +59,8 @@ def _verdict(folder: Path, match: MatchResult | None) -> Verdict:
     return Verdict("not decided", names, "No match shows that the best values are better", detail)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4g}"
 
 
 def _numbers(last: TunedEstimate) -> Section:
@@ -68,12 +69,12 @@ def _numbers(last: TunedEstimate) -> Section:
         {
             "name": one.name,
             "given": _number(one.given),
-            "best": _number(one.best),
-            "interval": f"{_number(one.low)} to {_number(one.high)}",
-            "worth": shown(one.worth_estimate, last.digits, "+,"),
+            "best": _number(one.best.value),
+            "interval": f"{_number(one.best.low)} to {_number(one.best.high)}",
+            "worth": shown(one.worth, last.digits, "+,"),
             "verdict": one.verdict,
         }
-        for one in sorted(last.numbers, key=lambda one: -(one.worth or 0.0))
+        for one in last.by_worth
     ]
     return Section(
         "numbers", "Numbers", "optimized", {"rows": rows, "doubt": last.doubt, "unit": last.unit}
@@ -85,7 +86,7 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
     if len(lines) < 2:
         return []
     games = [line.games for line in lines]
-    gains = [line.gain_estimate for line in lines]
+    gains = [line.gain for line in lines]
     charts = [
         line_chart(
             "Gain over the given values",
@@ -95,10 +96,10 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
             level=0.0,
         )
     ]
-    chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.worth or 0.0))[:MOST_CHARTS]
+    chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.worth.value))[:MOST_CHARTS]
     for last in chosen:
         found = [
-            next((one for one in line.numbers if one.name == last.name), last).optimum
+            next((one for one in line.numbers if one.name == last.name), last).best
             for line in lines
         ]
         series = [series_of("line", games, found)]
@@ -115,7 +116,7 @@ def _tiles(last: TunedEstimate) -> list[Tile]:
         Tile("Games", whole(last.games)),
         Tile(
             "Gain",
-            shown(last.gain_estimate, last.digits, "+,"),
+            shown(last.gain, last.digits, "+,"),
             f"{last.unit} over the given values",
         ),
         Tile("Remaining gain", number(last.left, last.digits), f"{last.unit} to the optimum"),

@@ -70,34 +70,23 @@ def value_charts(values: dict) -> list[Chart]:
     rows, charts = values["rows"], []
     for s, stage in enumerate(values["stages"]):
         entries = [row["stages"][s] for row in rows]
-        learned = np.array([entry["learned"] for entry in entries])
-        errors = np.array([entry["error"] or 0.0 for entry in entries])
         name = f"{values['term']} · {stage}" if len(values["stages"]) > 1 else values["term"]
         charts.append(
             points_chart(
                 name,
                 values["of_weights"],
-                [row["name"] for row in rows],
-                learned,
-                learned - errors,
-                learned + errors,
+                {row["name"]: entry["learned"] for row, entry in zip(rows, entries, strict=True)},
                 [entry["initial"] for entry in entries],
             )
         )
-    others = [row for row in rows[1:] if row["ratio"] is not None]
+    others = {row["name"]: row["ratio"] for row in rows[1:] if math.isfinite(row["ratio"].value)}
     if others:
-        ratio = [row["ratio"] for row in others]
-        low = [row["low"] if row["low"] is not None else row["ratio"] for row in others]
-        high = [row["high"] if row["high"] is not None else row["ratio"] for row in others]
         mean = ", mean of the stages" if len(values["stages"]) > 1 else ""
         charts.append(
             points_chart(
                 f"In units of {values['unit']}",
                 f"{values['unit']}s{mean}",
-                [row["name"] for row in others],
-                ratio,
-                low,
-                high,
+                others,
             )
         )
     return charts
@@ -110,14 +99,13 @@ def calibration_charts(calibration: Sides, y_label: str = "actual score") -> lis
         (calibration.before, "Before learning"),
         (calibration.after, "After learning"),
     ):
-        bins = [one for one in side if one.predicted is not None and one.actual is not None]
-        if not bins:
-            continue
-        parts = {
-            name: [math.nan if (value := getattr(one, name)) is None else value for one in bins]
-            for name in ("predicted", "actual", "low", "high")
-        }
-        charts.append(calibration_chart(title, y_label, **parts))
+        bins = [
+            (one.predicted, one.actual)
+            for one in side
+            if one.predicted is not None and math.isfinite(one.actual.value)
+        ]
+        if bins:
+            charts.append(calibration_chart(title, y_label, *zip(*bins, strict=True)))
     return charts
 
 

@@ -3,6 +3,7 @@ is left out."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 import yaml
 
 from games.record import in_points
+from tuner.core.estimates import Estimate
 from tuner.core.text import duration, plural
 from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
@@ -115,24 +117,24 @@ def error_rows(found: PlayedCalibration, points: int, wins: bool) -> list[tuple[
     unit = "points" if in_points(points) else "points (a win is 1, a draw ½)"
     unit = "probability of winning" if wins else unit
     rows = [
-        (f"mean error of the bins, {unit}", _interval(number, found.error, found.low, found.high)),
+        (f"mean error of the bins, {unit}", _interval(number, found.error)),
         ("the same by chance alone, without any error", number(found.by_chance, 3)),
         ("predicted for the side that a value favors", number(found.favoured, 3)),
         ("won by that side", number(found.won, 3)),
-        ("difference", _interval(signed, found.excess, found.excess_low, found.excess_high)),
+        ("difference", _interval(signed, found.excess)),
     ]
     if squares := found.squares:
         rows += [
             ("mean square error of the start", number(squares.before, 3)),
             ("mean square error of what was learned", number(squares.after, 3)),
-            ("its change", _interval(signed, squares.change, squares.low, squares.high)),
+            ("its change", _interval(signed, squares.change)),
         ]
     return rows
 
 
-def _interval(text: Callable[[object, int], str], *ends: float | None) -> str:
+def _interval(text: Callable[[object, int], str], found: Estimate) -> str:
     """A value with its interval; `text` writes a number."""
-    value, low, high = (text(end, 3) or "0" for end in ends)
+    value, low, high = (text(end, 3) or "0" for end in (found.value, found.low, found.high))
     return f"{value} [{low}, {high}]"
 
 
@@ -142,7 +144,7 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
     lines = [
         (
             line.opponent,
-            f"{shown(line.estimate, 3, '+,')} points a game, {whole(line.games)} games during the"
+            f"{shown(line.points, 3, '+,')} points a game, {whole(line.games)} games during the"
             " run",
         )
         for _, line in measured_lines(run.history)[-1:]
@@ -232,7 +234,7 @@ def tiles_of(run: ShownRun) -> list[Tile]:
 def _losses(run: ShownLearningRun) -> list[Tile]:
     result, results = run.result, run.result.held_out_results
     tiles = []
-    if results is not None and results.after is not None:
+    if results is not None:
         games = f", {whole(results.games)} {run.games_word}" if results.games is not None else ""
         rounds = result.own_matches or []
         games += f" of round {whole(result.own_rounds)}" if len(rounds) > 1 else ""
@@ -284,10 +286,10 @@ def _change_text(before: float | None, change: Change | None) -> str:
     text = f"from {number(before, 4)}"
     if change is not None and change.constant:
         text = f"from a constant, {number(change.before, 4)}"
-    if change is not None and change.difference is not None:
-        text += f": {signed(change.difference, 4) or '0'}"
-        if change.low is not None and change.high is not None:
-            text += " " + together(f"[{number(change.low, 4)}, {number(change.high, 4)}]")
+    if change is not None and math.isfinite((found := change.difference).value):
+        text += f": {signed(found.value, 4) or '0'}"
+        if math.isfinite(found.half_width):
+            text += " " + together(f"[{number(found.low, 4)}, {number(found.high, 4)}]")
     return text
 
 
@@ -318,7 +320,7 @@ def measured_tiles(run: ShownRun) -> list[Tile]:
     return [
         Tile(
             "Points a game",
-            shown(last.estimate, 3, "+,"),
+            shown(last.points, 3, "+,"),
             f"against {last.opponent}, after {whole(learned)} games",
         )
         for learned, last in measured_lines(run.history)[-1:]

@@ -88,9 +88,6 @@ def _chart(standings: Standings) -> Section | None:
     chart = points_chart(
         "Ratings",
         f"{standings.unit}, with 95 % interval",
-        list(known),
-        [rating.value for rating in known.values()],
-        [rating.low for rating in known.values()],
-        [rating.high for rating in known.values()],
+        known,
     )
     return Section("ratings", "Intervals", "charts", {"charts": [chart]})

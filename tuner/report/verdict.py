@@ -81,7 +81,7 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
             series_of(
                 "learned",
                 [learned for learned, _ in lines],
-                [line.estimate for _, line in lines],
+                [line.points for _, line in lines],
             )
         ],
         level=0.0,
@@ -408,7 +408,7 @@ def rounds_verdict(run: ShownRun) -> Verdict | None:
     if not matches[:kept]:
         return None
     start = str(run.result.start or run.chosen.start or "the start")
-    elo = [match.estimate for match in matches[:kept] if match.estimate]
+    elo = [match.elo for match in matches[:kept] if match.elo]
     kind = OPEN
     if len(elo) == kept:
         better, worse = all(each.low > 0 for each in elo), kept == 1 and elo[0].high < 0
@@ -438,7 +438,7 @@ def trial_verdict(run: ShownRun) -> Verdict | None:
         return None
     assert isinstance(run, ShownLearningRun), "others try no steps"
     final, start = tried.final, str(run.result.start or run.chosen.start or "the start")
-    worse = final.estimate is not None and final.estimate.high < 0
+    worse = final.elo is not None and final.elo.high < 0
     share = number(100 * (final.share or 0.0), 0)
     return Verdict(
         BETTER if tried.kept else WORSE if worse else OPEN,
@@ -452,8 +452,8 @@ def trial_verdict(run: ShownRun) -> Verdict | None:
 
 def round_text(match: RoundMatch) -> str:
     """The result of the match of a round."""
-    if match.estimate:
-        return together(f"{shown(match.estimate, 0, '+,')} Elo")
+    if match.elo:
+        return together(f"{shown(match.elo, 0, '+,')} Elo")
     return together(f"{number(100 * match.score)} %")
 
 

@@ -3,12 +3,14 @@ boards."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.text import plural
 from tuner.fit.learners.steps import RULES
 from tuner.fit.noise import MEASURED, PRICED_DEPTH
@@ -223,32 +225,29 @@ def headline_values(found: Comparison, ratios: list[Ratio]) -> dict:
         learned.layout.headline if learned.wording.ratios else [],
         intervals_of(learned),
     )
-    lines = []
-    given = {ratio.parameter: ratio for ratio in ratios}
+    lines: list[dict[str, Any]] = []
+    given = {each.parameter: each.ratio for each in ratios}
     means = {place.path: float(learned.weights[:, place.columns].mean()) for place in places}
     unit = next(iter(means.values()), 0.0)
     for place in places:
-        entries = []
-        for s, stage in enumerate(learned.stages):
-            error = None if errors is None else float(errors[s, place.first])
-            entries.append(
-                {
-                    "stage": stage,
-                    "initial": float(initial.weights[s, place.first]),
-                    "learned": float(learned.weights[s, place.first]),
-                    "error": error if error and np.isfinite(error) else None,
-                }
-            )
-        ratio = given.get(place.path) or Ratio(
-            place.path, ratio=means[place.path] / unit if unit else None
-        )
+        entries = [
+            {
+                "stage": stage,
+                "initial": float(initial.weights[s, place.first]),
+                "learned": estimate_of(
+                    float(learned.weights[s, place.first]),
+                    math.nan if errors is None else float(errors[s, place.first] or math.nan),
+                    1.0,
+                ),
+            }
+            for s, stage in enumerate(learned.stages)
+        ]
+        ratio = Estimate(means[place.path] / unit if unit else math.nan)
         lines.append(
             {
                 "name": learned.layout.short(place),
                 "stages": entries,
-                "ratio": ratio.ratio,
-                "low": ratio.low,
-                "high": ratio.high,
+                "ratio": given.get(place.path, ratio),
             }
         )
     terms = dict.fromkeys(place.term for place in places)
@@ -258,7 +257,7 @@ def headline_values(found: Comparison, ratios: list[Ratio]) -> dict:
         "rows": lines,
         "stages": list(learned.stages),
         "of_weights": learned.wording.unit,
-        "intervals": any(row["low"] is not None for row in lines),
+        "intervals": any(math.isfinite(row["ratio"].low) for row in lines),
     }
 
 
@@ -284,14 +283,14 @@ def noise_tile(noise: NoiseCost | None, unit: str = "centipawns") -> tuple[str, 
     size = f"evaluations ±{number(noise.evaluations)} {unit}"
     if noise.differences is not None:
         size += f", differences between neighboring positions ±{number(noise.differences)}"
-    if noise.elo is None or noise.low is None or noise.high is None:
+    if noise.elo is None:
         return "Sampling noise", f"±{number(noise.evaluations)}", size
-    interval = together(f"[{number(noise.low, 0)}, {number(noise.high, 0)}]")
-    if noise.elo > MEASURED:
+    interval = together(f"[{number(noise.elo.low, 0)}, {number(noise.elo.high, 0)}]")
+    if noise.elo.value > MEASURED:
         return "Cost of sampling noise", f"> {MEASURED:g} Elo", f"at depth {PRICED_DEPTH}; {size}"
     return (
         "Cost of sampling noise",
-        f"{number(noise.elo, 0)} Elo",
+        f"{number(noise.elo.value, 0)} Elo",
         f"{interval} at depth {PRICED_DEPTH}; {size}",
     )
 

@@ -6,26 +6,22 @@ records. Parts that a run does not have are None."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from tuner.core.estimates import Estimate, estimate_within, student
-from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
-from tuner.results.result import Interval
+from tuner.core.estimates import Estimate
+from tuner.core.records import Amount, Count, Number, Scalar, optional
 
 FINDINGS = "findings"  # their name in the store of a run
 
 
 @dataclass(frozen=True)
 class Change:
-    """A mean loss before and after, the difference with its 95 % interval, None if unknown, and of
-    how much it is the mean. `constant`: before is the loss of a constant, the mean outcome, where
-    that predicts better than the starting values."""
+    """A mean loss before and after, the difference, and of how much it is the mean. `constant`:
+    before is the loss of a constant, the mean outcome, where that predicts better than the starting
+    values."""
 
-    before: Number | None = None
-    after: Number | None = None
-    difference: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
+    before: Number
+    after: Number
+    difference: Estimate = Estimate()
     games: Amount | None = None
     positions: Amount | None = None
     constant: bool | None = optional()
@@ -48,25 +44,16 @@ class NoiseCost:
     evaluations: Amount | None = optional()
     differences: Amount | None = optional()
     of_classic: Amount | None = optional()
-    elo: Amount | None = optional()
-    low: Amount | None = optional()
-    high: Amount | None = optional()
+    elo: Estimate | None = optional()
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A weight of the headline as a multiple of the first, `to`, with its interval."""
+    """A weight of the headline as a multiple of the first, `to`."""
 
     parameter: str
     to: str = ""
-    ratio: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-
-    @property
-    def estimate(self) -> Estimate:
-        """The ratio as an estimate."""
-        return Interval(self.ratio, self.low, self.high).estimate
+    ratio: Estimate = Estimate()
 
 
 @dataclass(frozen=True)
@@ -85,25 +72,16 @@ class PointsError:
 @dataclass(frozen=True)
 class RoundMatch:
     """The match of learned weights against the start, or after a round of own games against those
-    before: their score from 0 to 1, and their Elo with half of its 95 % interval, None if all pairs
-    ended alike; how far the round moved values, and the change of the loss of the results of
-    held-out games; the `share` of the way to the optimum, of a step that is tried."""
+    before: their score from 0 to 1, and their Elo, None if all pairs ended alike; how
+    far the round moved values, and the change of the loss of the results of held-out games; the
+    `share` of the way to the optimum, of a step that is tried."""
 
     games: Amount
     score: Amount
-    elo: Number | None = None
-    error: Amount | None = None
+    elo: Estimate | None = None
     moved: Amount | None = None
     held_out: Change | None = None
     share: Number | None = optional()
-
-    @property
-    def estimate(self) -> Estimate | None:
-        """The Elo as an estimate; None if all pairs ended alike."""
-        if self.elo is None or self.error is None:
-            return None
-        reach = student(max(self.games // 2 - 1, 1))  # of pairs, as in summarise
-        return estimate_within(self.elo, self.error, reach)
 
 
 @dataclass(frozen=True)
@@ -127,27 +105,15 @@ class DataSource:
 @dataclass(frozen=True)
 class ChoiceLosses:
     """What the choices of a file among the moves of rolls lose by the values of a teacher: points a
-    roll with half of a 95 % interval, and the share of best choices, before and after; over rolls
-    that were held out, or else learned from."""
+    roll, and the share of best choices, before and after; over rolls that were held out, or else
+    learned from."""
 
-    before: Number
-    before_error: Number
+    before: Estimate
     best_before: Number
-    after: Number
-    after_error: Number
+    after: Estimate
     best_after: Number
     rolls: Amount
     held_out: bool
-
-    @property
-    def lost_before(self) -> Estimate:
-        """Points lost a roll before."""
-        return estimate_within(self.before, self.before_error)
-
-    @property
-    def lost_after(self) -> Estimate:
-        """Points lost a roll after."""
-        return estimate_within(self.after, self.after_error)
 
 
 @dataclass(frozen=True)
@@ -237,33 +203,12 @@ class Result:
         return self.tried is not None and not self.tried.kept
 
 
-def result_json(result: Result) -> dict[str, Any]:
-    """Return what `--json` prints of a fit: as the learned file has it, but with estimates."""
-    plain: dict[str, Any] = to_json(result)
-    matches, tried = result.own_matches or [], result.tried or Tried()
-    rows = [(match, row) for match, row in zip(matches, plain.get("own_matches", []), strict=True)]
-    if result.tried:
-        rows += zip(tried.ladder, plain["tried"]["ladder"], strict=True)
-        rows += [(tried.final, plain["tried"]["final"])] if tried.final else []
-    for match, row in rows:
-        del row["error"]
-        row["elo"] = to_json(match.estimate)
-    if choices := result.choices:
-        row = plain["choices"]
-        for name, found in (("before", choices.lost_before), ("after", choices.lost_after)):
-            row[name] = found.plain
-            del row[f"{name}_error"]
-    return plain
-
-
 @dataclass(frozen=True)
 class Bin:
     """Positions of about the same predicted score."""
 
     predicted: Number | None
-    actual: Number | None
-    low: Number | None
-    high: Number | None
+    actual: Estimate
     positions: Amount | None = None
     games: Amount | None = None
 
@@ -278,14 +223,11 @@ class Sides:
 
 @dataclass(frozen=True)
 class SquaresChange:
-    """Mean squares of results less values before and after a run, and the change with its 95 %
-    interval."""
+    """Mean squares of results less values before and after a run, and the change."""
 
     before: Number
     after: Number
-    change: Number
-    low: Number
-    high: Number
+    change: Estimate
 
 
 @dataclass(frozen=True)
@@ -293,8 +235,8 @@ class PlayedCalibration:
     """Bins of values with results of games that were played for it, and errors.
 
     `bins` are in expected scores from 0 to 1, as for a fit. `error` is the expected
-    calibration error, the mean distance of bins from the diagonal weighted by positions, with a 95
-    % interval from resampled games; `by_chance` is what values without any fault would show in so
+    calibration error, the mean distance of bins from the diagonal weighted by positions, with an
+    interval from resampled games; `by_chance` is what values without any fault would show in so
     many games. `favoured` is what the side that a value favors should win by it, `won` what it
     won, and `excess` the first less the second, with an interval clustered by game. `squares` are
     known if the initial values are."""
@@ -303,15 +245,11 @@ class PlayedCalibration:
     broken_off: Count
     positions: Count
     bins: list[Bin]
-    error: Number
-    low: Number
-    high: Number
+    error: Estimate
     by_chance: Number
     favoured: Number
     won: Number
-    excess: Number
-    excess_low: Number
-    excess_high: Number
+    excess: Estimate
     squares: SquaresChange | None = optional()
 
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from tuner.core.estimates import Estimate
 from tuner.core.records import Count, Number, Settings
 from tuner.core.text import duration
-from tuner.results.result import Interval, RunResult
+from tuner.results.fit import NoiseCost
+from tuner.results.result import RunResult
 
 FINAL_MATCH, TAKEN = "final match first", "taken"  # steps
 
@@ -72,13 +73,6 @@ def spent_text(steps: Sequence[LoopStep]) -> str:
 
 
 @dataclass(frozen=True)
-class CostOfNoise:
-    """What the sampling noise of learned weights costs."""
-
-    elo: Number | None = None
-
-
-@dataclass(frozen=True)
 class StepFindings:
     """What steps found, as far as it is shown; each has a few of these."""
 
@@ -86,17 +80,17 @@ class StepFindings:
     positions: Number | None = None
     loss_before: Number | None = None
     loss_after: Number | None = None
-    noise: CostOfNoise | None = None
+    noise: NoiseCost | None = None
     pentanomial: list[Number] | None = None
-    elo: Interval | None = None
-    rating: Interval | None = None
+    elo: Estimate = Estimate()
+    rating: Estimate = Estimate()
     los: Number | None = None
     expected: Number | None = None
     version: str = ""
     text: str = ""
     remark: str = ""
     elo_a_minute: Number | None = None
-    ratings: dict[str, Interval] = field(default_factory=dict)
+    ratings: dict[str, Estimate] = field(default_factory=dict)
     weights: Number | None = None
     left_out: dict[str, str] = field(default_factory=dict)  # reasons by number
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tuner.core.estimates import Estimate, estimate_of, fixed
+from tuner.core.estimates import Estimate, fixed
 from tuner.core.records import Count, Number, to_json
 from tuner.core.text import plural
 from tuner.options.optimize import OptimizeSettings
 from tuner.results.match import MatchResult
-from tuner.results.result import Interval, RunResult
+from tuner.results.result import RunResult
 
 BETTER = "H1"  # the decision of a test for the best values
 MATTERS, NOTHING, UNKNOWN = "matters", "does not matter", "not known yet"
@@ -23,27 +23,14 @@ MATTERS, NOTHING, UNKNOWN = "matters", "does not matter", "not known yet"
 
 @dataclass(frozen=True)
 class TunedNumber:
-    """What is known of a number of `tuner optimize`: its given and best value, the interval of its
-    optimum, and what the change is worth; None where there is no finite value."""
+    """What is known of a number of `tuner optimize`: its given and best value, with the interval of
+    its optimum, and what the change is worth."""
 
     name: str
     given: Number
-    best: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-    worth: Number | None = None
-    error: Number | None = None
+    best: Estimate = Estimate()
+    worth: Estimate = Estimate()
     verdict: str = ""
-
-    @property
-    def worth_estimate(self) -> Estimate:
-        """What the number brings."""
-        return _estimate(self.worth, self.error)
-
-    @property
-    def optimum(self) -> Estimate:
-        """The best value, with the interval of the optimum."""
-        return Interval(self.best, self.low, self.high).estimate
 
 
 @dataclass(frozen=True)
@@ -54,8 +41,7 @@ class TunedEstimate:
     pairs: Count
     games: Count
     unit: str = "Elo"
-    gain: Number | None = None
-    gain_error: Number | None = None
+    gain: Estimate = Estimate()
     left: Number | None = None
     left_later: Number | None = None
     doubt: str = ""
@@ -68,31 +54,9 @@ class TunedEstimate:
         return 1 if self.unit == "Elo" else 3
 
     @property
-    def gain_estimate(self) -> Estimate:
-        """The gain over the given values."""
-        return _estimate(self.gain, self.gain_error)
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """What `--json` prints of it."""
-        plain: dict[str, Any] = to_json(self)
-        del plain["gain_error"]
-        plain["gain"] = self.gain_estimate.plain
-        plain["numbers"] = [
-            {
-                "name": number.name,
-                "given": number.given,
-                "best": number.optimum.plain,
-                "worth": number.worth_estimate.plain,
-                "verdict": number.verdict,
-            }
-            for number in self.numbers
-        ]
-        return plain
-
-
-def _estimate(value: Number | None, error: Number | None) -> Estimate:
-    return Estimate() if value is None or error is None else estimate_of(value, error)
+    def by_worth(self) -> list[TunedNumber]:
+        """The numbers, those that are worth most first."""
+        return sorted(self.numbers, key=lambda one: -one.worth.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +130,7 @@ class Optimized(RunResult):
     def result(self) -> dict[str, Any]:
         """See `RunResult`."""
         plain = {
-            **self.estimate.result,
+            **to_json(self.estimate),
             "best": dict(self.best),
             "interrupted": self.interrupted,
             "run": self.run,
@@ -201,18 +165,19 @@ def estimate_lines(found: TunedEstimate, digits: Mapping[str, int]) -> list[str]
     )
     lines = [
         f"after {games} games: gain over the original values"
-        f" {found.gain_estimate.text(found.digits, '+')} {unit}, by the model",
+        f" {found.gain.text(found.digits, '+')} {unit}, by the model",
         f"estimated {unit} still to gain: {left} now, after {games} more games {later}",
         *([f"not reliable yet: {found.doubt}"] if found.doubt else []),
     ]
     heads = ("number", "given", "best", "95 % interval", f"worth in {unit}", "")
     rows: list[tuple[str, ...]] = [heads]
-    for number in sorted(found.numbers, key=lambda one: -(one.worth or 0.0)):
+    for number in found.by_worth:
+        best = number.best
         shown = [
-            fixed(math.nan if value is None else value, digits[number.name])
-            for value in (number.given, number.best, number.low, number.high)
+            fixed(value, digits[number.name])
+            for value in (number.given, best.value, best.low, best.high)
         ]
-        worth = number.worth_estimate.text(found.digits, "+")
+        worth = number.worth.text(found.digits, "+")
         rows.append((number.name, *shown[:2], " .. ".join(shown[2:]), worth, number.verdict))
     widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
     return lines + [

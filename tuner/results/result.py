@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tuner.core.estimates import Estimate
-from tuner.core.records import Number
 from tuner.io.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -90,25 +88,6 @@ class RunResult(Found):
     def status(self) -> int:
         """See `Found`."""
         return INTERRUPTED if self.interrupted else 0
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number with its 95 % interval and its standard error, None if unknown."""
-
-    value: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-    standard_error: Number | None = None
-
-    @property
-    def estimate(self) -> Estimate:
-        """The same for computing."""
-        value, error, low, high = (
-            math.nan if number is None else number
-            for number in (self.value, self.standard_error, self.low, self.high)
-        )
-        return Estimate(value, error, low, high)
 
 
 def finite(number: float) -> float | None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tuner.core.estimates import Estimate, estimate_within, reach_of
-from tuner.core.records import Amount, Count, Number, Unit
+from tuner.core.estimates import Estimate
+from tuner.core.records import Amount, Count, Number, Unit, convert
 from tuner.core.text import plural
 from tuner.options.selfplay import NetworkSettings, SelfplaySettings
 from tuner.results.result import Found, RunResult
@@ -17,37 +17,15 @@ from tuner.statistics.intervals import wilson_interval
 
 @dataclass(frozen=True)
 class MeasuredGames:
-    """Points a game against an opponent, half the 95 % interval of this mean, from pairs, and the
-    games played."""
+    """Points a game against an opponent, from pairs, and the games played."""
 
     opponent: str
-    points: Number
-    error: Amount
+    points: Estimate
     games: Amount
 
     @property
-    def plain(self) -> dict:
-        return {
-            "opponent": self.opponent,
-            "points": round(self.points, 4),
-            "error": round(self.error, 4),
-            "games": self.games,
-        }
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """What `--json` prints of it."""
-        found = self.estimate.plain
-        return {"opponent": self.opponent, "points": found, "games": self.games}
-
-    @property
     def text(self) -> str:
-        return f"{self.estimate.text(3, '+')} points a game against {self.opponent}"
-
-    @property
-    def estimate(self) -> Estimate:
-        """The points a game as an estimate."""
-        return estimate_within(self.points, self.error, reach_of(self.games // 2))
+        return f"{self.points.text(3, '+')} points a game against {self.opponent}"
 
 
 @dataclass(frozen=True)
@@ -166,7 +144,8 @@ class SelfPlay(RunResult):
     @property
     def measured(self) -> MeasuredGames | None:
         """What was measured last, in games with dice."""
-        return MeasuredGames(**self.last["measured"]) if "measured" in self.last else None
+        plain = self.last.get("measured")
+        return plain and convert(plain, MeasuredGames, "measured")
 
     def found_lines(self) -> list[str]:
         """See `RunResult`."""
@@ -198,8 +177,6 @@ class SelfPlay(RunResult):
             "interrupted": self.interrupted,
             **self.last,
         }
-        if measured := self.measured:
-            plain["measured"] = measured.result
         if self.told is not None:
             plain["results"] = {"found": self.told[0], "lacking": self.told[1]}
         return plain | ({"match": self.match} if self.match is not None else {})

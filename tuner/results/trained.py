@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tuner.core.estimates import FEW_GAMES
+from tuner.core.estimates import FEW_GAMES, Estimate, fixed
 from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
 from tuner.core.text import plural
-from tuner.results.result import Found, Interval
+from tuner.results.result import Found
 
 START, NET = "start", "network"
 LARGEST_PHASE = "the largest phase"
 
 
 @dataclass(frozen=True)
-class ModelLoss(Interval):
+class ModelLoss:
     """The loss of a model."""
 
-    model: str = field(kw_only=True)
+    model: str
+    loss: Estimate
 
 
 @dataclass(frozen=True)
-class Gain(ModelLoss):
-    """What a model gains on another, also as a share of that one's loss."""
+class Gain:
+    """What a model gains on another, also as a `share` of that one's loss."""
 
-    on: str = field(kw_only=True)
-    share: Interval | None = optional()
+    model: str
+    on: str
+    gain: Estimate
+    share: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +66,7 @@ class NetworkMeasurement:
     loss: str
     models: list[ModelLoss]
     winners: list[ModelLoss]
-    gain: Interval
+    gain: Estimate
     epochs: list[dict]
     best_epoch: Count
     first_stage: str | None = optional()
@@ -108,7 +112,7 @@ def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
     """Return what several networks, which differ by their first weights and the order of positions,
     reach on the held-out positions."""
     losses, shares = (
-        np.array([each[-1].value for each in lines], float)
+        np.array([each[-1].loss.value for each in lines])
         for lines in ([one.models for one in found], [one.winners for one in found])
     )
     text = f"{len(found)} networks, mean +/- SD: {found[0].loss} {losses.mean():.4f} +/- "
@@ -152,10 +156,12 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
         f"{found.loss} of {found.held_out_positions:,} held-out positions"
         f" ({plural(found.held_out_games, 'game')}); values: {found.values}"
     ]
-    lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.models]
+    lines += [f"  {names[line.model]:<{width}}{interval_text(line.loss)}" for line in found.models]
     if found.targets == "results":
         lines += ["share of the winners that are predicted:"]
-        lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.winners]
+        lines += [
+            f"  {names[line.model]:<{width}}{interval_text(line.loss)}" for line in found.winners
+        ]
     if not found.phases:
         return lines
     lines += [
@@ -165,23 +171,20 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
     ]
     return lines + [
         f"  {f'{line.from_:.2f}-{line.to:.2f}':<12}{line.positions:>10,}{line.start:>9.4f}"
-        f"{line.network:>9.4f}   {interval_text(line.gains[-1])}"
+        f"{line.network:>9.4f}   {interval_text(line.gains[-1].gain)}"
         for line in found.phases
     ]
 
 
-def interval_text(found: Interval) -> str:
+def interval_text(found: Estimate) -> str:
     """Format a number and its interval, if it has one."""
-    value, low, high = (
-        None if part is None else f"{round(part, 4) + 0.0:.4f}"
-        for part in (found.value, found.low, found.high)
-    )
-    return str(value) if low is None else f"{value} [{low}, {high}]"
+    value, low, high = (fixed(part, 4) for part in (found.value, found.low, found.high))
+    return value if math.isnan(found.low) else f"{value} [{low}, {high}]"
 
 
-def sentence(start: str, gained: Interval) -> str:
+def sentence(start: str, gained: Estimate) -> str:
     """Return what the comparison with the evaluation means."""
-    if gained.low is None or gained.high is None or gained.value is None:
+    if math.isnan(gained.half_width):
         return (
             f"The held-out games have one opening, so that {start} and the network cannot be"
             " compared."
@@ -192,9 +195,9 @@ def sentence(start: str, gained: Interval) -> str:
             " Strength also depends on speed, so play a match."
         )
     if gained.high < 0:
-        lost = Interval(-gained.value, -gained.high, -gained.low)
         return (
-            f"The network predicts these values worse than {start}, by {interval_text(lost)}: more"
+            f"The network predicts these values worse than {start}, by"
+            f" {interval_text(gained.turned)}: more"
             " positions would help it, from more games or with a larger --per-game."
         )
     return (

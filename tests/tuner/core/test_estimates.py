@@ -12,7 +12,6 @@ from tuner.core.estimates import (
     Estimate,
     chance_below,
     estimate_of,
-    estimate_within,
     reach_of,
     student,
 )
@@ -50,7 +49,6 @@ def test_another_unit_and_the_other_side_keep_the_interval():
     found = Estimate(2.0, 1.0, -1.0, 6.0)
     assert found.times(10) == Estimate(20.0, 10.0, -10.0, 60.0)
     assert found.turned == Estimate(-2.0, 1.0, -6.0, 1.0) and found.turned.turned == found
-    assert estimate_within(5.0, 1.96) == estimate_of(5.0, 1.0)
 
 
 @pytest.mark.parametrize("freedom", [1, 4, 30, 200])

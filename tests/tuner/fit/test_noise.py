@@ -91,8 +91,8 @@ def test_noise_is_that_of_the_dense_matrix(tmp_path, stages):
     assert result.differences == pytest.approx(
         np.sqrt(np.einsum("ij,jk,ik->i", z, covariance, z).mean()), rel=1e-9
     )
-    assert result.elo(0.5).elo == pytest.approx(PRICE.elo * (result.differences / 2) ** 2)
-    assert result.elo(1.0).low < result.elo(1.0).elo < result.elo(1.0).high
+    assert result.elo(0.5).value == pytest.approx(PRICE.value * (result.differences / 2) ** 2)
+    assert result.elo(1.0).low < result.elo(1.0).value < result.elo(1.0).high
 
 
 def test_slopes_by_phase_are_no_part_of_the_evaluation_that_plays(tmp_path):
@@ -174,14 +174,14 @@ def test_the_price_is_that_of_the_matches():
     weight = ((high - low) / 3.92) ** -2
     price = -(weight * sd**2 * elo).sum() / (weight * sd**4).sum()
     error = (weight * sd**4).sum() ** -0.5
-    assert price == pytest.approx(PRICE.elo, abs=0.005)
+    assert price == pytest.approx(PRICE.value, abs=0.005)
     assert (PRICE.low, PRICE.high) == pytest.approx(
         (price - 1.96 * error, price + 1.96 * error), abs=0.01
     )
     chi = (weight * (elo + price * sd**2) ** 2).sum()
     # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
     assert chi < 12.6
-    assert Noise(0.0, 10.0).elo(1.0).elo == pytest.approx(100 * PRICE.elo)
+    assert Noise(0.0, 10.0).elo(1.0).value == pytest.approx(100 * PRICE.value)
 
 
 def parameters_of(sample, weights, game="none", **changes):

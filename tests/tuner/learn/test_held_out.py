@@ -6,6 +6,7 @@ import statsmodels.api as sm
 from scipy.special import expit, kl_div
 from scipy.stats import entropy as scipy_entropy
 
+from tuner.core.estimates import Estimate
 from tuner.findings.findings import mean_of_clusters
 from tuner.network import (
     MOST_BLOCKS,
@@ -16,7 +17,6 @@ from tuner.network import (
     entropy,
     fitted_scale,
 )
-from tuner.results.result import Interval
 
 RANDOM = np.random.default_rng(5)
 Q = RANDOM.random(200)
@@ -99,4 +99,4 @@ def test_many_openings_are_joined_into_blocks_with_the_same_interval():
 def test_one_opening_has_no_interval():
     sums = ResampledSums(np.ones(5, np.uint64), {"a": np.arange(5.0), "mass": np.ones(5)})
     found = sums.interval(lambda sums: sums["a"] / sums["mass"])
-    assert found == Interval(2.0)
+    assert found == Estimate(2.0)

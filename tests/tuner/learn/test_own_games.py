@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from games.streams import InputError
+from tuner.core.estimates import Estimate, estimate_of
 from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
 from tuner.learn import own_games
@@ -18,11 +19,11 @@ from tuner.parallel import OnThreads
 from tuner.results.fit import Change, RoundMatch
 
 BETTER, EQUAL, WORSE = (
-    RoundMatch(400, 0.53, 21.0, 30.0),
-    RoundMatch(400, 0.5, 0.0, 30.0),
-    RoundMatch(400, 0.47, -21.0, 30.0),
+    RoundMatch(400, 0.53, estimate_of(21.0, 30.0, 1.0)),
+    RoundMatch(400, 0.5, estimate_of(0.0, 30.0, 1.0)),
+    RoundMatch(400, 0.47, estimate_of(-21.0, 30.0, 1.0)),
 )
-CHANGE = Change(0.5, 0.498, -0.002, -0.003, -0.001, games=60)
+CHANGE = Change(0.5, 0.498, Estimate(-0.002, low=-0.003, high=-0.001), games=60)
 
 
 class Notes(Display):

@@ -8,6 +8,7 @@ import pytest
 from tests.commands.support import done, refused
 from tests.tuner.support import SCALE, random_sample
 from tuner import tune
+from tuner.core.estimates import estimate_of
 from tuner.evaluation.loading import load_parameters
 from tuner.fit.fit import fit
 from tuner.fit.result import at_share
@@ -64,7 +65,7 @@ def play(monkeypatch, learned, score_of, error, seconds=0.01):
         asked.append((share, games, seed))
         clock[0] += games * seconds
         elo = score_of(share)
-        return RoundMatch(games, 1 / (1 + 10 ** (-elo / 400)), elo, error)
+        return RoundMatch(games, 1 / (1 + 10 ** (-elo / 400)), estimate_of(elo, error, 1.0))
 
     monkeypatch.setattr(tried, "played", played)
     monkeypatch.setattr(tried.time, "monotonic", lambda: clock[0])
@@ -142,7 +143,7 @@ def test_a_young_evaluation_is_judged_better(tmp_path):
 
 def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatch):
     """Matches that are all drawn: no file, no command that names it, the numbers of the start."""
-    lost = RoundMatch(100, 0.5, 0.0, 20.0)
+    lost = RoundMatch(100, 0.5, estimate_of(0.0, 10.0))
     monkeypatch.setattr(tried, "played", lambda *given: lost)
     out = tmp_path / "out.yaml"
     ran = done("tune", "classic", small_pgn, "--method", "logistic", "--try", 1, "-o", out)
@@ -174,7 +175,7 @@ def test_the_first_line_says_that_nothing_moved_and_the_last_lines_what_is_known
         "whether it plays better is not known: no match was played",
         "see what changed: tuner diff",
     ]
-    tried_one = Tried([], RoundMatch(200, 0.55, 35.0, 20.0, share=0.114), True)
+    tried_one = Tried([], RoundMatch(200, 0.55, estimate_of(35.0, 20.0, 1.0), share=0.114), True)
     said = result_lines(replace(fit_of, tried=tried_one))
     assert said[-2] == (
         "final match: 11 % of the way, which won the ladder, scored 55.0 % of 200 games at depth 4"

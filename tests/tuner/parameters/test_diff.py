@@ -2,6 +2,7 @@
 headline of each game."""
 
 import io
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,14 @@ from statsmodels.stats.multitest import multipletests
 
 from games.record import available
 from tests.tuner.support import LAYOUT
+from tuner.core.estimates import Estimate
+from tuner.core.records import convert
 from tuner.core.text import number
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import View, compare, differences, headline, shared_sources, show
 from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import zeros
+from tuner.results.fit import Ratio
 from tuner.statistics.intervals import error_of_change, weigh
 
 STAGES = ("mg", "eg")
@@ -149,30 +153,28 @@ def test_the_headline_is_in_units_of_the_first_number_and_brings_its_interval():
     line = {
         "parameter": "material.king",
         "to": "material.man",
-        "ratio": 3.1,
-        "low": 2.9,
-        "high": 3.3,
+        "ratio": {"value": 3.1, "low": 2.9, "high": 3.3},
     }
     values = headline(parameters(weights, ratios=[line]))
     assert values == {
         "unit": "material.man",
-        "values": [{"parameter": "material.king", "ratio": 3.1, "low": 2.9, "high": 3.3}],
+        "values": [convert(line, Ratio, "")],
     }
     # what people edit into the file is no reason to fail; an interval round another number is none
     for wrong in (
-        [line | {"ratio": 4.0}],
-        [line | {"low": "much"}],
-        [line | {"high": 10**400}],
+        [line | {"ratio": {"value": 4.0, "low": 3.9, "high": 4.1}}],
+        [line | {"ratio": {"value": 3.1, "low": "much", "high": 3.3}}],
+        [line | {"ratio": {"value": 3.1, "low": 2.9, "high": 10**400}}],
         [line | {"to": "files.open"}],
-        [line | {"low": float("nan")}],
+        [line | {"ratio": 3.1}],
         ["material.king"],
         7,
         None,
     ):
         (value,) = headline(parameters(weights, ratios=wrong))["values"]
-        assert (value["ratio"], value["low"], value["high"]) == (3.1, None, None)
+        assert value.ratio == Estimate(3.1)
     weights[:, MAN] = 0
-    assert headline(parameters(weights, ratios=[line]))["values"][0]["ratio"] is None
+    assert math.isnan(headline(parameters(weights, ratios=[line]))["values"][0].ratio.value)
 
 
 def test_files_learned_from_the_same_games_are_recognised():
@@ -257,7 +259,7 @@ def test_shogi_shows_men_on_the_board_promoted_and_in_hand():
         "promoted.lance",
     ]
     assert (len(places), places[-1].path) == (20, "hand.rook")
-    assert {line["parameter"]: line["ratio"] for line in headline(parameters)["values"]}[
+    assert {line.parameter: line.ratio.value for line in headline(parameters)["values"]}[
         "hand.rook"
     ] == 11.5
 

@@ -18,9 +18,7 @@ BAD_NAME = 'a$b_{c}$ & "q" <i>'  # what an SVG, HTML or matplotlib would take fo
 BINS = [
     {
         "predicted": 0.1 * i,
-        "actual": 0.1 * i + 0.02,
-        "low": 0.1 * i - 0.01,
-        "high": 0.1 * i + 0.05,
+        "actual": {"value": 0.1 * i + 0.02, "low": 0.1 * i - 0.01, "high": 0.1 * i + 0.05},
         "positions": 1000 + i,
         "games": 80,
     }
@@ -62,9 +60,7 @@ def findings(data: str = NASTY) -> dict:
             "held_out_results": {
                 "before": 0.4519,
                 "after": 0.4482,
-                "difference": -0.0037,
-                "low": -0.0049,
-                "high": -0.0025,
+                "difference": {"value": -0.0037, "low": -0.0049, "high": -0.0025},
                 "games": 586,
                 "positions": 40996,
             },
@@ -72,20 +68,20 @@ def findings(data: str = NASTY) -> dict:
             "noise": {
                 "evaluations": 14.2,
                 "differences": 8.1,
-                "elo": 13.8,
-                "low": 11.8,
-                "high": 15.7,
+                "elo": {"value": 13.8, "low": 11.8, "high": 15.7},
             },
             "null_directions": 125,
             "never_applied": 41,
-            "held_out_change": {"difference": -0.0066, "low": -0.0081, "high": -0.0051},
+            "held_out_change": {
+                "before": 0.45312,
+                "after": 0.44651,
+                "difference": {"value": -0.0066, "low": -0.0081, "high": -0.0051},
+            },
             "ratios": [
                 {
                     "parameter": f"material.{name}",
                     "to": "material.pawn",
-                    "ratio": ratio,
-                    "low": ratio - 0.11,
-                    "high": ratio + 0.12,
+                    "ratio": {"value": ratio, "low": ratio - 0.11, "high": ratio + 0.12},
                 }
                 for name, ratio in zip(PIECES, (2.91, 3.2, 5.1, 9.8), strict=True)
             ],
@@ -101,7 +97,9 @@ def findings(data: str = NASTY) -> dict:
         "calibration": {
             "results": {
                 "before": BINS,
-                "after": [one | {"actual": one["predicted"]} for one in BINS],
+                "after": [
+                    one | {"actual": one["actual"] | {"value": one["predicted"]}} for one in BINS
+                ],
             },
             "targets": {"before": BINS, "after": BINS},
         },

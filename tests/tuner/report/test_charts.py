@@ -8,6 +8,7 @@ import pytest
 
 from tests.tuner.play.match.support import match_result
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
+from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.records import convert
 from tuner.play.match.tally import read_match
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
@@ -65,7 +66,12 @@ def all_charts(folder) -> list:
         phase_chart(findings()["summary"]["phases"]),
         strength_curve([(100.0, level), (900.0, won)]),
         bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1]),
-        points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], [1, 1]),
+        points_chart(
+            BAD_NAME,
+            "centipawns",
+            {BAD_NAME: estimate_of(1.0, 1.0), "b": estimate_of(2.0, 1.0)},
+            [1, 1],
+        ),
     ]
 
 
@@ -101,17 +107,15 @@ def test_every_chart_is_described_and_wears_the_colours_of_the_page(tmp_path):
 def test_one_stage_has_no_chart_of_phases_and_no_mean_of_stages():
     phases = [0, 0, 900, 0]
     assert phase_chart(phases, ("all",)) is None and phase_chart(phases, ("mg", "eg")) is not None
-    entry = {"initial": 100.0, "learned": 110.0, "error": None}
+    entry = {"initial": 100.0, "learned": Estimate(110.0)}
     for stages, label in ((["all"], "pawns"), (["mg", "eg"], "pawns, mean of the stages")):
         rows = [
             {
                 "name": name,
                 "stages": [entry] * len(stages),
                 "ratio": ratio,
-                "low": None,
-                "high": None,
             }
-            for name, ratio in (("pawn", None), ("lance", 3.1))
+            for name, ratio in (("pawn", Estimate()), ("lance", Estimate(3.1)))
         ]
         values = {
             "rows": rows,

@@ -6,6 +6,8 @@ import math
 import pytest
 
 from tests.tuner.report.support import findings, learned_from
+from tuner.core.estimates import Estimate
+from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare, differences
 from tuner.report.weights import (
@@ -56,23 +58,24 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
     learned = pair[1]
     assert (found["term"], found["unit"], found["intervals"]) == ("material", "pawn", False)
     means = {
-        row["name"]: sum(entry["learned"] for entry in row["stages"]) / 2 for row in found["rows"]
+        row["name"]: sum(entry["learned"].value for entry in row["stages"]) / 2
+        for row in found["rows"]
     }
     assert list(means) == ["pawn", "knight", "bishop", "rook", "queen"]
     for i, row in enumerate(found["rows"]):
-        assert (
-            row["ratio"] == pytest.approx(means[row["name"]] / means["pawn"]) and row["low"] is None
-        )
+        assert row["ratio"].value == pytest.approx(means[row["name"]] / means["pawn"])
+        assert math.isnan(row["ratio"].low)
         for s, entry in enumerate(row["stages"]):
             error = learned.standard_errors[s, i]
-            assert entry["error"] == (
-                None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error)
+            half = entry["learned"].half_width
+            assert (
+                math.isnan(half) if error == 0 else half == pytest.approx(1.96 * error, nan_ok=True)
             )
     ratios = findings()["result"]["ratios"]
-    given = headline_values(compare(pair), [Ratio(**ratio) for ratio in ratios])
-    assert given["intervals"] and [(row["ratio"], row["low"]) for row in given["rows"][1:]] == [
-        (ratio["ratio"], ratio["low"]) for ratio in ratios
-    ]
+    given = headline_values(compare(pair), [convert(ratio, Ratio, "") for ratio in ratios])
+    assert given["intervals"] and [
+        (row["ratio"].value, row["ratio"].low) for row in given["rows"][1:]
+    ] == [(ratio["ratio"]["value"], ratio["ratio"]["low"]) for ratio in ratios]
 
 
 @pytest.mark.long
@@ -86,7 +89,7 @@ def test_every_list_has_a_curve_for_each_stage(pair):
 
 def test_noise_shows_its_price_or_its_size():
     label, value, detail = noise_tile(
-        NoiseCost(14.24, 8.1, elo=13.8, low=11.8, high=15.7), "centipawns"
+        NoiseCost(14.24, 8.1, elo=Estimate(13.8, low=11.8, high=15.7)), "centipawns"
     )
     assert (label, value) == ("Cost of sampling noise", "14 Elo")
     assert (

@@ -161,7 +161,7 @@ def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, s
 def test_a_bin_without_an_interval_has_a_dash(tmp_path):
     found = findings()
     for line in found["calibration"]["results"]["after"]:
-        line.update(low=None, high=None)
+        line["actual"].update(low=None, high=None)
     text, _ = render(page_of(read_run(tune_run(tmp_path / "run", found=found), [])))
     Checked(text)
     assert "<td>–</td><td>1,001</td>" in text and "– to –" not in text

@@ -8,6 +8,7 @@ import pytest
 
 from tests.commands.support import done, refused
 from tests.tuner.report.support import tune_run
+from tuner.core.estimates import Estimate
 from tuner.report.sections import error_rows, games_text
 from tuner.results.fit import PlayedCalibration, SquaresChange
 
@@ -16,19 +17,15 @@ FOUND = PlayedCalibration(
     broken_off=0,
     positions=20_000,
     bins=[],
-    error=0.214,
-    low=0.18,
-    high=0.25,
+    error=Estimate(0.214, low=0.18, high=0.25),
     by_chance=0.03,
     favoured=0.81,
     won=0.6,
-    excess=0.21,
-    excess_low=0.12,
-    excess_high=0.3,
+    excess=Estimate(0.21, low=0.12, high=0.3),
 )
 
 
-SQUARES = SquaresChange(1.6, 1.3, -0.3, -0.4, -0.2)
+SQUARES = SquaresChange(1.6, 1.3, Estimate(-0.3, low=-0.4, high=-0.2))
 
 
 def test_errors_are_shown_with_their_intervals_and_units():

@@ -6,7 +6,6 @@ the first. They differ from the training games, and nothing is learned from them
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from typing import Any
@@ -59,9 +58,7 @@ class Measurement:
             ).points
         ).found
         self.seconds += time.thread_time() - begun
-        # no interval where all pairs ended alike
-        half = found.half_width if math.isfinite(found.half_width) else 0.0
-        return MeasuredGames(self._name, found.value, half, self._games)
+        return MeasuredGames(self._name, found.rounded(4), self._games)
 
 
 def due(settings: LearningOptions, before: int, games: int) -> bool:

@@ -9,12 +9,12 @@ import abc
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from games.record import Control, Game
 from games.system import available_cpus
+from tuner.core.records import to_json
 from tuner.core.store import Store
 from tuner.evaluation.evaluation import Evaluation, quiescence_of
 from tuner.io.interrupt import interrupts
@@ -36,21 +36,13 @@ SEED = 1 << 41  # added to the seed of a run, for openings of its own
 MEGABYTES = 1
 
 
-@dataclass(frozen=True)
-class MeasuredMatches:
+class MeasuredMatches(list[MeasuredMatch]):
     """What a measurement found: a match with each opponent."""
-
-    matches: Sequence[MeasuredMatch]
-
-    @property
-    def plain(self) -> list[dict]:
-        """As plain data."""
-        return [vars(match) for match in self.matches]
 
     @property
     def text(self) -> str:
         """In a line."""
-        return "; ".join(match.text for match in self.matches)
+        return "; ".join(match.text for match in self)
 
 
 class MatchMeasurement:
@@ -103,10 +95,8 @@ class MatchMeasurement:
         if len(lines) < pairs * len(self._opponents):
             return None
         return MeasuredMatches(
-            [
-                _match_of(opponent.name, [line for line in lines if line.leg == leg])
-                for leg, opponent in enumerate(self._opponents)
-            ]
+            _match_of(opponent.name, [line for line in lines if line.leg == leg])
+            for leg, opponent in enumerate(self._opponents)
         )
 
 
@@ -204,7 +194,7 @@ class LearningRun(Run[SelfPlay]):
                             if measured is None:  # the batch is learned again with --resume
                                 files.restore(self.learner)
                                 break
-                        line |= {self.measurement.key: measured.plain} if measured else {}
+                        line |= {self.measurement.key: to_json(measured)} if measured else {}
                         aside = self.measurement.seconds
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)
                     if measured:  # before its line
