@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
-from tuner.core.records import InputError, to_json
+from tuner.core.records import InputError
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
@@ -19,18 +19,18 @@ from tuner.evaluation.evaluation import quiescence_of
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
-from tuner.learn.result import found_lines
 from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
 from tuner.parameters.writer import write_parameters
-from tuner.results.fit import Result
+from tuner.results.fit import Result, found_lines
+from tuner.results.result import Found
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuned(Found):
     """The result of `tune`: the `evaluation`, the `fit`, and the `notes` of the run."""
 
     evaluation: Evaluation
@@ -40,26 +40,21 @@ class Tuned:
     @property
     def result(self) -> dict[str, Any]:
         """The dictionary that `tuner tune --json` prints."""
-        plain: dict[str, Any] = to_json(self.fit)
-        return plain
-
-    @property
-    def run(self) -> Path | None:
-        """The folder of the run, for `tuner.write_report`, if it was kept."""
-        return Path(self.fit.run) if self.fit.run else None
+        return self.fit.result
 
     def save(self, path: str | Path) -> Path:
         """Write the learned parameter file."""
         return self.evaluation.save(path)
 
-    def __str__(self) -> str:
-        return "\n".join(found_lines(self.fit))
+    @property
+    def run(self) -> Path | None:  # type: ignore[override]
+        """The folder of the run, for `tuner.write_report`, if it was kept."""
+        return Path(self.fit.run) if self.fit.run else None
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the page of the run if it was kept, else its text."""
-        from tuner.report.page import render_inline
-
-        return render_inline(self.run, str(self))
+    @property
+    def lines(self) -> list[str]:
+        """What was found, without the next commands."""
+        return found_lines(self.fit)
 
     def __repr__(self) -> str:
         return (

@@ -26,7 +26,7 @@ from tuner.options.option import (
     resume,
 )
 from tuner.options.tune import TuneOptions
-from tuner.results.result import CommandResult
+from tuner.results.result import CommandResult, Found
 
 if TYPE_CHECKING:
     from tuner.io.terminal import Display
@@ -84,13 +84,11 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> CommandResult:
+def run(arguments: Arguments) -> Found:
     from tuner.commands.display import TerminalDisplay, executor_of
-    from tuner.core.records import to_json
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
     from tuner.learn.methods import settings_for
-    from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
 
     if arguments.resume is not None:
@@ -123,16 +121,14 @@ def run(arguments: Arguments) -> CommandResult:
             plain = dry_run(arguments.params, games, settings, display)
             return CommandResult(plain, dry_run_lines(plain))
         output = Path(arguments.output)
-        result = tune(arguments.params, games, output, settings, arguments.text, display, executor)
-    return CommandResult(to_json(result), result_lines(result))
+        return tune(arguments.params, games, output, settings, arguments.text, display, executor)
 
 
-def _resumed(arguments: Arguments) -> CommandResult:
+def _resumed(arguments: Arguments) -> Found:
     """Begin the run in a folder again, which was interrupted while it searched."""
     from tuner.commands.display import TerminalDisplay, executor_of
-    from tuner.core.records import convert, make, to_json
+    from tuner.core.records import convert, make
     from tuner.io.run_folder import BEGUN, note_foreign, read_told
-    from tuner.learn.result import result_lines
     from tuner.learn.run import GivenFit, tune
     from tuner.options.tune import TuneSettings
 
@@ -157,7 +153,7 @@ def _resumed(arguments: Arguments) -> CommandResult:
         _kept_searches(folder, display),
     ):
         note_foreign(told, display.note)
-        result = tune(
+        return tune(
             given.start,
             given.sources,
             Path(given.output),
@@ -167,7 +163,6 @@ def _resumed(arguments: Arguments) -> CommandResult:
             executor,
             told,
         )
-    return CommandResult(to_json(result), result_lines(result))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
 from tuner.fit.covariance import Uncertainty, ratios
 from tuner.fit.datafit import Datafit
-from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
+from tuner.fit.noise import noise_of
 from tuner.fit.result import FitResult
 from tuner.fit.scale import with_slopes
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
@@ -372,34 +372,6 @@ def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
         if cost and centipawn is not None and centipawn != 1:
             noise = replace(noise, of_classic=round(centipawn * found.differences, 2))
     return replace(noise, elo=cost.rounded(1)) if cost else noise
-
-
-def noise_line(noise: NoiseCost, unit: str) -> str:
-    """Return the noise as a line of text."""
-    text = (
-        f"sampling noise (standard deviation): evaluations +/- {_short(noise.evaluations)} {unit}"
-    )
-    if noise.differences is not None:
-        text += (
-            f", differences between neighboring positions of a game +/- {_short(noise.differences)}"
-        )
-    if noise.elo is None:
-        return text
-    if noise.of_classic is not None:
-        text += f", as {_short(noise.of_classic)} of `classic`"
-    if noise.elo.value > MEASURED:
-        return f"{text}, which costs more than {MEASURED:g} Elo at depth {PRICED_DEPTH}"
-    if noise.elo.high < 1:
-        return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
-    return (
-        f"{text}, which costs about {_short(noise.elo.value)} [{_short(noise.elo.low)},"
-        f" {_short(noise.elo.high)}]"
-        f" Elo at depth {PRICED_DEPTH}; more games or a narrower --prior lower it"
-    )
-
-
-def _short(value: float | None) -> str:
-    return "?" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
 def better_targets(rows: bool, scores: bool, searchable: bool = True, counted: bool = False) -> str:

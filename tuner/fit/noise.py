@@ -37,7 +37,6 @@ MIN_PAIRS = 100  # pairs from which a variance is estimated
 FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart
 
 
-PRICED_DEPTH = 4  # plies, of the matches
 # Elo per squared centipawn of noise between neighboring positions, measured by matches
 PRICE = Estimate(0.21, low=0.18, high=0.24)
 
@@ -101,7 +100,6 @@ PLAY: Final = "play"  # a prior
 # matches with results of others, and with those of games of the evaluation itself
 REACH, OWN_REACH = 15.0, 30.0
 LARGEST = 0.5  # share of the way: more did not gain with the results of any games
-MEASURED = 100.0  # Elo, up to which the price of noise is that of matches
 
 
 class PlayStep(NamedTuple):

@@ -37,9 +37,8 @@ class Method:
     that are read.
 
     `line` says what it learns from, of resolved options, whether the sources are rows, whether they
-    have scores, and whether they are labeled positions. `held_out` names its loss on held-out
-    games, `beside` its targets and how a loss on them is shown with the loss on results. `made_by`:
-    the module and class of its targets, see `tuner.learn.targets`."""
+    have scores, and whether they are labeled positions. `made_by`: the module and
+    class of its targets, see `tuner.learn.targets`."""
 
     line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)
@@ -52,8 +51,6 @@ class Method:
     per_game: int | None = None
     prior: float | None = None
     positions: str = "auto"
-    held_out: str = "Held-out loss"
-    beside: tuple[str, str] | None = None
     made_by: tuple[str, str] = ("tuner.learn.targets", "Targets")
 
     def make_targets(self, making: Making) -> Targets:
@@ -136,8 +133,6 @@ METHODS = {
         # in matches 0 Elo where 10 lost 60, and no worse held-out loss
         prior=5.0,
         made_by=("tuner.learn.scores", "Scores"),
-        held_out="Held-out loss on scores",
-        beside=("scores", "by the targets from scores"),
     ),
     "rootstrap": Method(
         _search_line,
@@ -152,8 +147,6 @@ METHODS = {
         # around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
         prior=20.0,
         made_by=("tuner.learn.searches", "SearchTargets"),
-        held_out="Held-out loss on search scores",
-        beside=("search", "by the values that searches found"),
     ),
     "moves": Method(
         _moves_line,
@@ -170,7 +163,6 @@ METHODS = {
         unused={**NO_SEARCH, **NO_SCORES, **EQUATION},
         lambda_=0.7,
         made_by=("tuner.learn.searches", "Leaves"),
-        held_out="Held-out TD loss",
     ),
     "td-leaf": Method(
         _temporal_line,
@@ -182,7 +174,6 @@ METHODS = {
         rounds=3,
         positions="all",  # leaves are quiet for any position
         made_by=("tuner.learn.searches", "Leaves"),
-        held_out="Held-out TD loss",
     ),
 }
 VALUE_METHODS = ("logistic", "scores", "rootstrap")  # of positions on their own

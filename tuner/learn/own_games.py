@@ -20,7 +20,6 @@ from tuner.findings.findings import held_out_results, results_problems
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
-from tuner.learn.result import changed, match_text
 from tuner.learn.rounds import FAR, Fitted, value_change
 from tuner.learn.targets import Start
 from tuner.options.games import GamesSettings
@@ -34,7 +33,7 @@ from tuner.play.match.match import MatchRun
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
-from tuner.results.fit import Change, RoundMatch
+from tuner.results.fit import Change, RoundMatch, changed, match_text
 
 # games of the match, at least and at most; own games for each of them in between
 MIN_GAMES, MAX_GAMES, PART = 40, 400, 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import numpy as np
 from games.record import Game, Wording, available, find
 from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.records import round_finite
-from tuner.core.text import plural
 from tuner.datasets.rows.build import TERMS
 from tuner.datasets.summary import is_labelled
 from tuner.findings.findings import (
@@ -23,7 +21,6 @@ from tuner.findings.findings import (
     held_out_results,
     loss_as_given,
     noise_found,
-    noise_line,
     ratios_of,
     reversed_results,
 )
@@ -31,17 +28,13 @@ from tuner.fit.choices import Choices
 from tuner.fit.datafit import Datafit
 from tuner.fit.result import FitResult
 from tuner.fit.scale import SlopedDataset
-from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.targets import Read, Start
-from tuner.options.match import DEFAULT_DEPTH
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.results.fit import AsGiven, Change, ChoiceLosses, DataSource, Result, RoundMatch, Tried
+from tuner.results.fit import AsGiven, ChoiceLosses, DataSource, Result
 from tuner.version import __version__
 
-CONSTANT = "; before: a constant, which predicts better than the starting values"
-MOST_RATIOS = 10  # in a line
 ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
 
 
@@ -223,171 +216,3 @@ def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
             *(word for path in options.terms for word in ("--terms", str(path))),
         ]
     )
-
-
-def result_lines(result: Result) -> list[str]:
-    """Return a result as lines of text; the last one is the next command to run."""
-    games = "" if result.labelled else f"{plural(result.games, 'game')}, "
-    wrote = "nothing written" if result.nothing_written else f"wrote {result.output}"
-    still = result.play is not None and not result.play["share"] and not result.file_prior
-    if still:
-        wrote = f"no weight moved, {wrote}"
-    lines = [
-        (
-            f"{wrote}: {games}{plural(result.positions, 'position')},"
-            f" {result.iterations}"
-            f" iterations of {result.learner}, prior {prior_text(result)}"
-        ),
-        *found_lines(result),
-    ]
-    if result.run:
-        lines.append(f"see the report: tuner report {shlex.quote(result.run)}")
-    if result.tried:
-        lines += tried_lines(result.tried)
-    if result.nothing_written:
-        return lines
-    if result.method == "logistic" and not (still or result.tried or result.own_matches):
-        lines.append("whether it plays better is not known: no match was played")
-    lines.append(f"see what changed: {result.compare}")
-    if result.into:
-        lines.append(f"build it next to the old binary: {result.into}")
-    if result.match:
-        what = (
-            "how far it is from the start"
-            if result.own_matches or result.tried
-            else "whether it is better"
-        )
-        lines.append(f"see {what}: {result.match}")
-    return lines
-
-
-def prior_text(result: Result) -> str:
-    """Return the prior of a fit in words."""
-    prior, of_file = result.prior, " and that of the file" if result.file_prior else ""
-    if isinstance(prior, str):
-        return {"auto": "by empirical Bayes"}.get(prior, prior) + of_file
-    return f"{prior:g} {result.unit or Wording.unit}{of_file}"
-
-
-def found_lines(result: Result) -> list[str]:
-    """Return the rounds of own games, losses, values and advice as lines of text."""
-    lines = rounds_lines(result)
-    results = result.held_out_results
-    method = METHODS.get(result.method or "")
-    other, how = method.beside if method and method.beside else ("", "")
-    loss = f"{result.loss}{' with slopes by phase' if result.slopes is not None else ''}"
-    if results and not results.constant and (given := result.held_out_as_given):
-        *most, last = given.by
-        parts = f"{', '.join(most)} and {last}" if most else last
-        lines.append(
-            f"calibration  {given.loss:.5f} -> {results.before:.5f}  ({parts}; weights unchanged)"
-        )
-    if results:
-        loss = "log loss of their results" if other else loss
-        of = "positions" if result.labelled else "games of separate openings"
-        lines.append(
-            f"{'labels ' if result.labelled else 'results'}   {changed(results)}  "
-            f"({results.games:,} held-out {of}, {loss}{CONSTANT if results.constant else ''})"
-        )
-    if result.held_out_change and other:
-        lines.append(
-            f"{other:<9} {changed(result.held_out_change)}  (the same positions,"
-            f" {how}{CONSTANT if result.held_out_change.constant else ''})"
-        )
-    if points := result.points:
-        of = (
-            f"{points.positions:,} held-out positions"
-            if points.held_out
-            else "the positions learned from"
-        )
-        lines.append(
-            f"points    {points.before:.3f} -> {points.after:.3f}  (root mean square error of the"
-            f" expected points, {of}; the targets themselves vary by {points.deviation:.3f}"
-            f"{CONSTANT if points.constant else ''})"
-        )
-    if choices := result.choices:
-        of = "held-out rolls" if choices.held_out else "rolls learned from"
-        lines.append(
-            f"moves     {choices.before.text(4)} -> {choices.after.text(4)} points lost"
-            " a roll, best move"
-            f" {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} %"
-            f"  ({choices.rolls:,} {of}, by the values of {result.teacher})"
-            if result.teacher
-            else f"moves     {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} % of"
-            f" the moves are rated best  ({plural(choices.rolls, 'move')} of"
-            f" {'held-out games' if choices.held_out else 'the games learned from'})"
-        )
-    if not results and not choices:
-        lines.append(
-            f"loss      {result.loss_before:.5f} -> {result.loss_after:.5f}  "
-            f"({loss} of the games learned from; none were held out)"
-        )
-    if result.noise:
-        lines.append(noise_line(result.noise, result.unit or Wording.unit))
-    if result.error_draws:
-        share = 100 / math.sqrt(2 * result.error_draws)
-        lines.append(
-            f"errors    from {result.error_draws} random vectors, each within about {share:.0f} %:"
-            " the weights are too many for the inverse of their matrix"
-        )
-    if result.ratios:
-        unit = result.ratios[0].to
-        first = unit.partition(".")[0] + "."  # the term whose name is left out
-        rest = len(result.ratios) - MOST_RATIOS
-        lines.append(
-            f"values    in units of {unit}: "
-            + ", ".join(
-                f"{line.parameter.removeprefix(first)} {line.ratio.text()}"
-                for line in result.ratios[:MOST_RATIOS]
-                if math.isfinite(line.ratio.half_width)
-            )
-            + (f" and {rest:,} more" if rest > 0 else "")
-        )
-    return lines + result.advice
-
-
-def rounds_lines(result: Result) -> list[str]:
-    """Return a line for each round of own games: its match, and whether it was undone."""
-    lines, kept = [], result.own_rounds or 0
-    for number, match in enumerate(result.own_matches or [], 1):
-        rival = result.start if number == 1 else f"round {number - 1}"
-        elo = f", {match.elo.text(0, '+')} Elo" if match.elo else ""
-        undone = "; undone" if number > kept else ""
-        lines.append(
-            f"round {number}   {100 * match.score:.1f} % of {match.games:,} games against"
-            f" {rival}{elo}{undone}"
-        )
-    if len(lines) > 1:
-        lines.append(f"losses and values are those of round {kept}, which is written")
-    return lines
-
-
-def match_text(match: RoundMatch) -> str:
-    """Return the score of a match, its games and their depth."""
-    text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
-    return f"{text} ({match.elo.text(0, '+')} Elo)" if match.elo else text
-
-
-def share_text(share: float) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * share:.0f} %"
-
-
-def tried_lines(tried: Tried) -> list[str]:
-    """Return what the matches say of the strength, as lines of text."""
-    final = tried.final
-    if final is None:
-        return ["no step was tried: what these games teach does not exceed sampling noise"]
-    end = "it is written" if tried.kept else "the gain is not significant"
-    return [
-        f"final match: {share_text(final.share or 0.0)} of the way, which won the ladder, scored"
-        f" {match_text(final)} against the start; {end}"
-    ]
-
-
-def changed(change: Change) -> str:
-    """Return a loss before and after, and the change with its interval."""
-    found, interval = change.difference, ""
-    if math.isfinite(found.half_width):
-        interval = f", change {found.value:+.5f} [{found.low:+.5f}, {found.high:+.5f}]"
-    return f"{change.before:.5f} -> {change.after:.5f}{interval}"

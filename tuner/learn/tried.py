@@ -13,11 +13,10 @@ from dataclasses import replace
 from tuner.fit.result import FitResult, at_share
 from tuner.io.terminal import Display
 from tuner.learn.own_games import played
-from tuner.learn.result import match_text, share_text
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
-from tuner.results.fit import RoundMatch, Tried
+from tuner.results.fit import RoundMatch, Tried, match_text, share_text
 
 SHARES = (0.25, 0.5, 1.0)  # of the way, beside the step that `--prior play` takes
 APART = 1.3  # ratio of two shares that are worth telling apart

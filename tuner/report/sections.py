@@ -15,7 +15,7 @@ import yaml
 from games.record import in_points
 from tuner.core.estimates import Estimate
 from tuner.core.text import duration, plural
-from tuner.learn.method_table import METHODS
+from tuner.findings.noise_band import noise_band
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
 from tuner.report.charts import (
@@ -63,7 +63,6 @@ from tuner.report.weights import (
     Significance,
     headline_values,
     list_curves,
-    noise_of,
     noise_tile,
     points_tile,
     significance_of,
@@ -71,7 +70,7 @@ from tuner.report.weights import (
     tables,
     weight_rows,
 )
-from tuner.results.fit import Bin, Calibrations, Change, PlayedCalibration, Result, Sides
+from tuner.results.fit import HELD_OUT, Bin, Calibrations, Change, PlayedCalibration, Result, Sides
 from tuner.results.match import MatchResult
 
 WINS_QUESTION = (
@@ -249,10 +248,10 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
         result.method == "logistic" or results.after == result.held_out_after
     )
     if result.held_out_after is not None and not (tiles and same):
-        method = METHODS.get(result.method or "")
+        method = HELD_OUT.get(result.method or "")
         tiles.append(
             Tile(
-                method.held_out if method else "Held-out loss",
+                method.title if method else "Held-out loss",
                 number(result.held_out_after, 4),
                 _change_text(result.held_out_before, run.result.held_out_change),
             )
@@ -426,7 +425,7 @@ def _selfplay(run: ShownLearningRun) -> Section | None:
     if not run.history:
         return None
     start = run.initial.headline()
-    noise = noise_of(run.settings, len(run.history))
+    noise = noise_band(run.settings, len(run.history))
     return Section(
         "learning",
         "Learning",

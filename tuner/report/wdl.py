@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.learn.wdl import HIGHEST
 from tuner.report.charts import Chart, Series, line_chart, series_of, shown, whole
 from tuner.report.run import ShownRun
 from tuner.report.sections import Page, Section, Tile, options_section
-from tuner.results.wdl import Wdl
+from tuner.results.wdl import SCORES, Wdl
 from tuner.version import __version__
 
+HIGHEST = SCORES[-1]  # centipawns, of the curves
 KINDS = ("line", "zero", "contrast")  # of lines: wins, draws and losses
 
 
@@ -48,7 +48,7 @@ def _tiles(found: Wdl) -> list[Tile]:
 
 
 def _chances(found: Wdl, count: int) -> Chart:
-    x = np.linspace(-HIGHEST / 2, HIGHEST / 2, 101)
+    x = np.linspace(-HIGHEST, HIGHEST, 101)
     chances = found.fit.model.chances(x, found.share(count))
     curves = (chances.win, chances.draw, chances.loss)
     return line_chart(

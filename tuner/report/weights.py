@@ -4,7 +4,7 @@ boards."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,14 @@ import numpy as np
 
 from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.text import plural
-from tuner.fit.learners.steps import RULES
-from tuner.fit.noise import MEASURED, PRICED_DEPTH
-from tuner.options.selfplay import SelfplaySettings
 from tuner.parameters.diff import Comparison, errors_used, reach
 from tuner.parameters.parameters import Parameters, Place
-from tuner.play.selfplay.learner import kept_share, learning_rate
-from tuner.report.charts import Chart, Series, known, line_chart, number, signed, together, whole
-from tuner.results.fit import NoiseCost, PointsError, Ratio
+from tuner.report.charts import Chart, Series, line_chart, number, signed, together, whole
+from tuner.results.fit import MOST_PRICED, PRICED_DEPTH, NoiseCost, PointsError, Ratio
 from tuner.results.selfplay import WeightsBatch
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
 BOUND, UNFINISHED = "at its bound", "unknown, as the fit did not converge"
-WALKS, SEED = 1000, 1
-SHARE = 95  # percent of the random walks that stay within the limit
-MOST_BATCHES = 50_000
 
 
 @dataclass(frozen=True)
@@ -83,41 +76,6 @@ def significance_of_selfplay(found: Comparison, history: Sequence[WeightsBatch])
         " noise, and none is judged. The file as a whole is judged by its matches and by its"
         " values of positions.",
     )
-
-
-def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
-    """(batches,) centipawns within which 95 % of the averaged weights are after each batch if
-    gradients are independent noise with mean zero; None for rules that depend on the size of
-    gradients. Real gradients pull weights back, so this is an upper limit."""
-    name = settings.get("learner")  # of a file: anything
-    if (
-        not (isinstance(name, str) and name in RULES and RULES[name].scale_free)
-        or not 0 < batches <= MOST_BATCHES
-    ):
-        return None
-    if (
-        not all(known(settings.get(name)) for name in ("half_life", "floor", "average", "batch"))
-        or settings["half_life"] <= 0
-        or not (settings.get("learning_rate") is None or known(settings["learning_rate"]))
-    ):
-        return None
-    rule, random = RULES[settings["learner"]], np.random.default_rng(SEED)
-    given: dict[str, Any] = {
-        name: settings.get(name)
-        for name in ("half_life", "floor", "average", "batch", "learning_rate", "learner")
-    }
-    schedule = SelfplaySettings(start="", **given)
-    state = {name: np.zeros(WALKS) for name in rule.names}
-    rate = rule.rate if schedule.learning_rate is None else schedule.learning_rate
-    weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
-    for batch in range(batches):
-        weights = weights + learning_rate(rate, schedule, batch * schedule.batch) * rule.step(
-            state, random.normal(size=WALKS), 1, batch + 1
-        )
-        keep = kept_share(schedule, batch + 1)
-        average = keep * average + (1 - keep) * weights
-        reached[batch] = np.percentile(np.abs(average), SHARE)
-    return reached
 
 
 LEAST_SPAN = 20.0  # centipawns, least height of a chart: less would magnify noise
@@ -286,8 +244,12 @@ def noise_tile(noise: NoiseCost | None, unit: str = "centipawns") -> tuple[str, 
     if noise.elo is None:
         return "Sampling noise", f"±{number(noise.evaluations)}", size
     interval = together(f"[{number(noise.elo.low, 0)}, {number(noise.elo.high, 0)}]")
-    if noise.elo.value > MEASURED:
-        return "Cost of sampling noise", f"> {MEASURED:g} Elo", f"at depth {PRICED_DEPTH}; {size}"
+    if noise.elo.value > MOST_PRICED:
+        return (
+            "Cost of sampling noise",
+            f"> {MOST_PRICED:g} Elo",
+            f"at depth {PRICED_DEPTH}; {size}",
+        )
     return (
         "Cost of sampling noise",
         f"{number(noise.elo.value, 0)} Elo",

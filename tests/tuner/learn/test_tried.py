@@ -15,13 +15,12 @@ from tuner.fit.result import at_share
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
 from tuner.learn import tried
-from tuner.learn.result import result_lines, tried_lines
 from tuner.learn.targets import Start
 from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 from tuner.parameters.parameters import Parameters
-from tuner.results.fit import Result, RoundMatch, Tried
+from tuner.results.fit import Result, RoundMatch, Tried, result_lines, tried_lines
 
 
 @pytest.fixture(scope="module")

@@ -28,9 +28,9 @@ import numpy as np
 from games.search.context import DECIDED, UNIT
 from games.streams import InputError
 from tuner.evaluation.evaluation import Evaluation
-from tuner.fit.learners.steps import RULES, State
+from tuner.fit.learners.steps import RULES, At, State, chain, scheduled, within
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
-from tuner.options.selfplay import LearningOptions, SelfplaySettings
+from tuner.options.selfplay import SelfplaySettings
 from tuner.play.selfplay.games import Episode
 
 SELF, PAST = "self", "past"  # opponents
@@ -145,7 +145,16 @@ class WeightsLearner:
         self.rule, self.backup = RULES[settings.learner], BACKUPS[settings.method]
         self.free = self.evaluation.free(settings.fixed)
         self.low, self.high = self.evaluation.limits()
-        self.rates = self.evaluation.rates(settings.output_rate)
+        self.change = chain(
+            self.rule.step,
+            scheduled(
+                self.first_rate,
+                settings.floor,
+                settings.half_life,
+                self.evaluation.rates(settings.output_rate),
+            ),
+            within(settings.largest_step),
+        )
 
     def learn(
         self, episodes: list[Episode], least: float = 0.0, untold: Untold | None = None
@@ -154,10 +163,10 @@ class WeightsLearner:
         of the errors is below `least`. `untold`: the games were learned from without their
         outcomes, and what these add to that step is learned. Saturated, with nothing changed, if
         nothing is learned from them."""
-        rule, settings, scale = self.rule, self.settings, self.evaluation.scale
-        weights, rate = self.weights, self.rate
+        settings, scale = self.settings, self.evaluation.scale
+        weights, games = self.weights, self.batches * settings.batch
         if untold is not None:
-            weights, rate = untold.weights, self._rate_after(untold.games)
+            weights, games = untold
         broken_off = None if settings.truncated == "value" else 0
         episodes = [_with_lesson(episode, broken_off) for episode in episodes if len(episode.ply)]
         positions = [self.backup.positions(episode) for episode in episodes]
@@ -200,12 +209,10 @@ class WeightsLearner:
         gradient = np.where(self.free, rows.slopes(errors / flat, scale, weights), 0.0)
         change, keep = np.zeros(self.weights.shape), 1.0
         if errors.any() or not least:
-            change = rate * self.rates * rule.step(self.state, gradient, len(values), batches)
+            change = self.change(self.state, gradient, At(len(values), batches, games))
             keep = kept_share(settings, batches)
         if not np.isfinite(change).all():
             raise self._saturated(batches)
-        if settings.largest_step is not None:
-            change = np.clip(change, -settings.largest_step, settings.largest_step)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
@@ -265,14 +272,6 @@ class WeightsLearner:
         self.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
 
     @property
-    def rate(self) -> float:
-        """The current learning rate."""
-        return self._rate_after(self.batches * self.settings.batch)
-
-    def _rate_after(self, games: int) -> float:
-        return learning_rate(self.first_rate, self.settings, games)
-
-    @property
     def first_rate(self) -> float:
         """The learning rate of the first batch."""
         given = self.settings.learning_rate
@@ -303,12 +302,6 @@ def _with_lesson(episode: Episode, broken_off: float | None) -> Episode:
     if episode.is_forfeit:
         return replace(episode, outcome=None)
     return episode if episode.outcome is not None else replace(episode, outcome=broken_off)
-
-
-def learning_rate(start: float, settings: LearningOptions, games: int) -> float:
-    """Return the learning rate after some games: from `start` it falls as 1 / (1 + games /
-    half_life), down to a floor."""
-    return start * max(settings.floor, 1 / (1 + games / settings.half_life))
 
 
 def kept_share(settings: SelfplaySettings, batches: int) -> float:

@@ -33,13 +33,13 @@ from tuner.evaluation.networks.files import (
 from tuner.evaluation.networks.model import random_network
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
 from tuner.evaluation.own_numbers import require_linear
+from tuner.fit.learners.steps import learning_rate
 from tuner.io.run_folder import read_told
 from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Folder
-from tuner.play.selfplay.learner import learning_rate
 from tuner.play.selfplay.measure import WITH_DICE, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.settings import with_measuring
@@ -85,7 +85,8 @@ class NetworkLearning:
     @property
     def rate(self) -> float:
         """The learning rate of the next game."""
-        return learning_rate(self.settings.learning_rate, self.settings, self.games)
+        settings = self.settings
+        return learning_rate(settings.learning_rate, settings.floor, settings.half_life, self.games)
 
     def play(self, games: int) -> dict:
         """Play some games and learn from each; return what a line of the history says of them.
