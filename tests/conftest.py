@@ -120,12 +120,13 @@ def small_dataset(small_pgn):
     from tuner.evaluation.evaluation import quiescence_of
     from tuner.evaluation.loading import load_engine
     from tuner.learn.build import build
+    from tuner.learn.sources import sources_of
 
     engine, _ = load_engine("classic")
     options = ReadOptions(skip_start=8)
     return build(
         engine,
-        [str(small_pgn)],
+        sources_of([str(small_pgn)], engine.game),
         small_pgn.with_name("small.ds"),
         options,
         quiescence_of(engine.game, "classic"),

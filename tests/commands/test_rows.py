@@ -176,7 +176,7 @@ def test_games_in_place_of_rows_are_refused_with_the_command_that_makes_rows(che
         ),
         (
             ["rows.ds", "--engine", FAKE, "--params", "my.yaml"],
-            "a dataset, which has no positions to send to an engine",
+            "needs positions; rows.ds holds rows, which are counts of another program",
         ),
         (
             ["rows.jsonl", "--engine", FAKE, "--params", "my.yaml"],

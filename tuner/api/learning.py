@@ -19,6 +19,7 @@ from tuner.evaluation.evaluation import quiescence_of
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
+from tuner.learn.sources import games_named
 from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
 from tuner.parameters.writer import write_parameters
@@ -161,7 +162,8 @@ def build_dataset(
     sources, target = sources_of(counted, games), Path(output)
     require_replaceable(target, sources)
     quiescence = quiescence_of(counted.engine.game, given.judge)
-    data, _ = build(counted.engine, sources, target, given.reading, quiescence, lambda text: None)
+    named = games_named(sources, counted.engine.game, "build_dataset")
+    data, _ = build(counted.engine, named, target, given.reading, quiescence, lambda text: None)
     return data
 
 

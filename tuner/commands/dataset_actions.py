@@ -21,7 +21,6 @@ from tuner.commands.dataset_measured import (
 from tuner.commands.display import TerminalDisplay, executor_of, show_note
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.build import (
     Totals,
@@ -43,6 +42,7 @@ from tuner.io.terminal import show_table
 from tuner.learn.build import build as build_dataset
 from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.reading import report_line
+from tuner.learn.sources import games_named
 from tuner.options.option import Arguments, Reading, options_in, refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Place
 from tuner.results.result import CommandResult
@@ -98,21 +98,16 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> Co
             f"--engine {arguments.engine}: without --params it is not known what its rows count;"
             " add --params FILE, the parameter file that was given to `tuner trace`"
         )
-    if not_games := next(
-        (source for source in sources if source != "-" and is_dataset(source)), None
-    ):
-        raise InputError(
-            f"{not_games}: a dataset, which has no positions to send to an engine; name the games"
-        )
     parameters = load_parameters(arguments.params, arguments.terms)
     game = game_for(parameters)
+    games = games_named(sources, game, f"--engine {arguments.engine}")
     reading = Reading(**arguments.given_for(Reading))
     quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
     with TerminalDisplay() as display, teaching(arguments, game) as (teacher, scores):
         display.begin("rows of the engine")
         data, check, totals, report = build_engine_rows(
             arguments.engine,
-            sources,
+            games,
             target,
             parameters,
             reading.reading,
@@ -188,11 +183,12 @@ def build(sources: list[str], arguments: Arguments) -> CommandResult:
         )
     engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
     reading = Reading(**arguments.given_for(Reading))
+    games = games_named(sources, engine.game, "tuner dataset")
     with TerminalDisplay() as display, executor_of(arguments.cluster, 1, display) as executor:
         display.begin("reading")
         data, report = build_dataset(
             engine,
-            sources,
+            games,
             target,
             reading.reading,
             quiescence_of(engine.game, reading.judge),

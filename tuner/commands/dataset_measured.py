@@ -20,6 +20,7 @@ from tuner.evaluation.loading import load_engine, load_parameters, parameter_pat
 from tuner.learn.build import Scores, recorded_scores
 from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
+from tuner.learn.sources import games_named
 from tuner.learn.teacher import Teacher
 from tuner.measured.compare import compare_rows
 from tuner.measured.copies import MEASURED
@@ -58,10 +59,11 @@ def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> C
     game, folder = find(plan.game), target.with_name(f"{target.name}{MEASURED}")
     reading = Reading(**{"per_game": PER_GAME, **arguments.given_for(Reading)})
     quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
+    games = games_named(sources, game, f"--source {arguments.source}")
     workers = plan.workers or available_cpus()
     with TerminalDisplay() as display, teaching(arguments, game) as (teacher, scores):
         display.begin("reading")
-        positions = read_positions(game, sources, reading.reading, quiescence, scores, display.note)
+        positions = read_positions(game, games, reading.reading, quiescence, scores, display.note)
         if teacher is not None:
             display.note(teacher.text)
         display.note(report_line(positions.report))

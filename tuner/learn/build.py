@@ -12,16 +12,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, points_of, wording_of
-from games.streams import InputError, plain_name
+from games.streams import InputError
 from tuner.core.text import plural
 from tuner.datasets.dataset import BLOCK, Dataset, Rows
-from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset, only
+from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_for
 from tuner.evaluation.engine import CompiledTerms, Counter
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
+from tuner.learn.sources import Source
 from tuner.learn.targets import Targets
 from tuner.parallel import Executor, Job, run
 from tuner.version import __version__
@@ -177,7 +178,7 @@ def file_text(task: FileTask) -> str:
 def counted_files(
     executor: Executor,
     engine: CompiledTerms,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
     report: ReadReport,
@@ -192,7 +193,7 @@ def counted_files(
             "--duplicates positions: compares all positions on one machine; leave out --cluster, or"
             " choose games"
         )
-    files = expand(sources, game.files.suffixes, game.files.holds_games)
+    files, named = _files_of(sources), {source.path for source in sources}
     if apart := [path for path in files if not os.path.isfile(path)]:
         raise InputError(
             f"{apart[0]}: can be read by this process alone; leave out --cluster, or name files"
@@ -203,7 +204,7 @@ def counted_files(
         None if quiescence is None else evaluation_spec(*quiescence),
     )
     tasks = (
-        FileTask(place, os.path.abspath(path), path in sources) for place, path in enumerate(files)
+        FileTask(place, os.path.abspath(path), path in named) for place, path in enumerate(files)
     )
     seen, wanted = np.zeros(0, np.uint64), 0
     waiting: dict[int, FilePart] = {}
@@ -296,43 +297,9 @@ def sha256(path: str | Path) -> str:
     return sha256_of(path) if os.path.isfile(path) and os.access(path, os.R_OK) else "-"
 
 
-def expand(
-    sources: Sequence[str],
-    suffixes: Sequence[str],
-    holds_games: Callable[[str], bool] = lambda name: False,
-) -> list[str]:
-    """Return the files to read: of a folder, its game files, recognized by name or, with
-    `holds_games`, by content."""
-    files = []
-    for source in sources:
-        if source != "-" and os.path.isdir(source):
-            inside = sorted(
-                str(file)
-                for file in Path(source).iterdir()
-                if not file.name.startswith(".")
-                and not file.is_dir()
-                and (
-                    plain_name(file.name.lower()).endswith(tuple(suffixes))
-                    or holds_games(str(file))
-                )
-            )
-            if not inside:
-                raise InputError(
-                    f"{source}: holds no {' or '.join(suffixes)} file and is not a dataset"
-                )
-            files.extend(inside)
-        elif source != "-" and not os.path.exists(
-            source
-        ):  # reported before reading the files before it
-            raise InputError(f"{source}: no such file")
-        else:
-            files.append(source)
-    return files
-
-
 def batches(
     game: Game,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     options: ReadOptions,
     report: ReadReport,
     note: Callable[[str], None],
@@ -341,12 +308,17 @@ def batches(
 
     A file of a folder that cannot be read to its end is noted and skipped from there, unless
     reading is strict. InputError for such a file if it was named itself."""
-    for source in expand(sources, game.files.suffixes, game.files.holds_games):
-        read = game.files.read(source, options, report, note)
-        yield (
-            source,
-            read if options.strict or source in sources else as_far_as_it_goes(read, report, note),
-        )
+    for source in sources:
+        for file in source.files:
+            read = game.files.read(file, options, report, note)
+            if not (options.strict or file == source.path):
+                read = as_far_as_it_goes(read, report, note)
+            yield file, read
+
+
+def _files_of(sources: Sequence[Source]) -> list[str]:
+    """Return the files of all sources."""
+    return [file for source in sources for file in source.files]
 
 
 def as_far_as_it_goes(
@@ -411,7 +383,7 @@ class BuildReport:
 
 def count_positions(
     engine: CompiledTerms,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
     note: Callable[[str], None],
@@ -421,14 +393,7 @@ def count_positions(
 
     None, and nothing is read, if a source can be read only once (standard input, pipes) or is a
     dataset."""
-    if any(source == "-" or is_dataset(source) for source in sources):
-        return None
-    if not all(
-        map(
-            os.path.isfile,
-            expand(sources, engine.game.files.suffixes, engine.game.files.holds_games),
-        )
-    ):
+    if not all(source.files and all(map(os.path.isfile, source.files)) for source in sources):
         return None
     options = prepared(options, quiescence)
     report, positions = ReadReport(), 0
@@ -441,7 +406,7 @@ def count_positions(
 
 def build(
     engine: CompiledTerms,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     target: Path,
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
@@ -515,9 +480,9 @@ def build(
     return open_dataset(target, check=False), BuildReport(report, names)
 
 
-def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:
+def nothing_left(sources: Sequence[Source], report: ReadReport, suffixes: Sequence[str]) -> str:
     """Return the error that no position is left of the games that were read, with the reasons."""
-    where = ", ".join(str(source) for source in sources)
+    where = ", ".join(source.path for source in sources)
     if report.games == 0 and report.bad == 0:
         return f"{where}: no games found; expected files of the kinds {', '.join(suffixes)}"
     reasons = [
@@ -548,7 +513,7 @@ def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[
 
 def dataset_of(
     engine: CompiledTerms,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     folder: Path,
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
@@ -561,9 +526,10 @@ def dataset_of(
 
     `retarget` replaces outcomes or positions, so it needs games, not datasets.
     """
-    ready = [source for source in sources if source != "-" and is_dataset(source)]
-    files = [source for source in sources if source not in ready]
-    datasets = [checked(open_dataset(path), engine) for path in ready]
+    files = [source for source in sources if source.files]
+    datasets = [
+        checked(open_dataset(source.path), engine) for source in sources if not source.files
+    ]
     report = None
     if files:
         built, whole = build(

@@ -28,6 +28,7 @@ from tuner.learn.build import (
     recorded_scores,
     sha256,
 )
+from tuner.learn.sources import Source
 from tuner.parameters.parameters import Layout, Parameters
 
 AHEAD = (
@@ -54,7 +55,7 @@ def game_for(parameters: Parameters) -> Game:
 
 def build_engine_rows(
     command: str,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     target: Path,
     parameters: Parameters,
     reading: ReadOptions,

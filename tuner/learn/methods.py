@@ -11,7 +11,6 @@ from typing import Any
 from games.record import Game, points_of
 from games.system import available_cpus
 from tuner.core.records import make
-from tuner.datasets.files import is_dataset
 from tuner.evaluation.engine import STEPS
 from tuner.fit.device.base import Device
 from tuner.fit.device.choose import device_named, gpu_is_there, why_no_gpu
@@ -19,9 +18,17 @@ from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.setup import FitOptions
-from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, SEARCH_DEPTH, Method
-from tuner.learn.sources import ORDER, POSITIONS, Need, kind_of, require_sources
+from tuner.learn.sources import (
+    ORDER,
+    POSITIONS,
+    ROWS,
+    STANDARD_INPUT,
+    Need,
+    Source,
+    require_sources,
+)
+from tuner.learn.targets import Start
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import Reading, no_use, options_in, refuse, refuse_first
 from tuner.options.tune import TuneSettings
@@ -92,17 +99,11 @@ OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 
 
-def resolved(
-    options: TuneSettings,
-    game: Game | None,
-    parameters: Parameters,
-    sources: Sequence[str],
-    rows: bool = False,
-) -> TuneSettings:
+def resolved(options: TuneSettings, begun: Start) -> TuneSettings:
     """Return the options with every default filled in, see `TuneSettings`. InputError for an option
-    that the method does not use, and for games that it cannot learn from. `rows`: the sources are
-    rows that another program counted."""
-    name = options.method
+    that the method does not use, and for games that it cannot learn from."""
+    name, (engine, game, parameters, sources) = options.method, begun
+    rows = engine is None  # the sources are rows that another program counted
     # its games record the scores of their searches
     own_alone = options.own_games is not None and len(sources) == 1
     if name == "auto" and (
@@ -110,18 +111,18 @@ def resolved(
     ):
         name = "scores"
     elif name == "auto":
-        name = (
-            "logistic" if rows or game is None else method_for(options, game, parameters, sources)
-        )
+        name = "logistic"
+        if game is not None and not rows:
+            name = method_for(options, game, parameters, sources)
     method = METHODS[name]
     own_scores = own_alone and name == "scores" and options.teacher is None
     refuse(
         (option, given, f"has no use here, {why}")
-        for option, given, why in unused(options, name, method, parameters, sources, rows)
+        for option, given, why in unused(options, name, method, parameters, sources)
     )
     require_consistent(options, name, method)
-    kinds = [(source, kind_of(source, game, rows)) for source in sources]
-    require_sources(kinds, needs_of(options, name, method, {kind for _, kind in kinds}))
+    kinds = {source.kind for source in sources}
+    require_sources(sources, needs_of(options, name, method, kinds))
     if game is not None and not rows:
         require_game(options, name, method, game)
     played = method.targets == "moves" and options.teacher is None
@@ -171,7 +172,7 @@ def resolved(
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=prior,
         own_scores=own_scores,
-        own_results=bool(sources) and all(map(holds_own_games, sources)),
+        own_results=bool(sources) and all(holds_own_games(source.path) for source in sources),
         nodes=(options.nodes or TEACHER_NODES) if options.teacher and name == "scores" else None,
         own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None,
     )
@@ -182,11 +183,11 @@ def unused(
     name: str,
     method: Method,
     parameters: Parameters,
-    sources: Sequence[str],
-    rows: bool,
+    sources: Sequence[Source],
 ) -> Iterator[tuple[str, object, str]]:
     """Yield the options that this method, learner or kind of games does not use: as written,
     whether given, and why they are not used."""
+    rows = any(source.kind == ROWS for source in sources)
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
     learner, stepwise = f"--learner {options.learner}", LEARNERS[options.learner].stepwise
     why_no_nodes = f"{options.teacher} has plies in place of nodes"
@@ -214,7 +215,7 @@ def unused(
         if rows
         else "the positions of a dataset were chosen when it was built"
     )
-    if rows or all(source != "-" and is_dataset(source) for source in sources):
+    if rows or not any(source.files for source in sources):
         for each in options_in(Reading):
             yield (
                 each.names[0],
@@ -242,23 +243,18 @@ def _never_tried(
 
 
 def method_for(
-    options: TuneSettings, game: Game, parameters: Parameters, sources: Sequence[str]
+    options: TuneSettings, game: Game, parameters: Parameters, sources: Sequence[Source]
 ) -> str:
     """Return the default method: rootstrap if there are games and an evaluation to search with,
     else logistic.
 
     Labeled positions are few per game, and their labels are verdicts already. Losses that model
     draws need results."""
-    files = [source for source in sources if source != "-" and not is_dataset(source)]
-    if options.loss in DRAW_MODELS:
+    if options.loss in DRAW_MODELS or not (game.searchable and parameters.weights.any()):
         return "logistic"
-    searchable = game.searchable and parameters.weights.any() and len(files) == len(sources)
-    found = expand(files, game.files.suffixes, game.files.holds_games) if searchable else []
-    return (
-        "rootstrap"
-        if searchable and all(game.files.of_games(file) for file in found)
-        else "logistic"
-    )
+    files = [file for source in sources for file in source.files or (STANDARD_INPUT,)]
+    searched = all(file != STANDARD_INPUT and game.files.of_games(file) for file in files)
+    return "rootstrap" if searched else "logistic"
 
 
 def require_consistent(options: TuneSettings, name: str, method: Method) -> None:

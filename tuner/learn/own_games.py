@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from games.streams import InputError
 from tuner.core.text import plural
-from tuner.datasets.files import is_dataset
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.findings.findings import held_out_results, results_problems
 from tuner.io.terminal import Display
-from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
 from tuner.learn.rounds import FAR, Fitted, value_change
+from tuner.learn.sources import GAMES, STANDARD_INPUT, Source, sources_of
 from tuner.learn.targets import Start
 from tuner.options.games import GamesSettings
 from tuner.options.match import MatchSettings
@@ -66,30 +65,30 @@ def played(
 
 
 class OwnRounds(NamedTuple):
-    """The result of the last round that is kept, the sources that it learned from, the number of
-    rounds kept, and the matches of all rounds, the last of which may have been undone."""
+    """The result of the last round that is kept, the number of rounds kept, and the matches of all
+    rounds, the last of which may have been undone."""
 
     fitted: Fitted
-    sources: list[str]
     rounds: int
     matches: list[RoundMatch]
 
 
-def learn_from_own_games(
+def learn_with_own_games(
     begun: Start,
     start: str,
-    sources: Sequence[str],
     folder: Path,
     options: TuneSettings,
     command: str,
-    learn: Callable[[Start, list[str], Path], Fitted],
+    learn: Callable[[Start, Path], Fitted],
     executor: Executor,
     display: Display,
-) -> OwnRounds:
-    """Play, on the executor, and learn in rounds; `learn` fits to the sources from a start, with
-    its files in a folder."""
-    require_playable(begun, sources, folder, options)
-    assert options.own_games is not None and begun.engine is not None, "required above"
+) -> tuple[Fitted, OwnRounds | None]:
+    """Play own games on the executor, and learn in rounds, if the options ask for some; else learn
+    once. `learn` fits to the sources from a start, with its files in a folder."""
+    if not options.own_games:
+        return learn(begun, folder), None
+    require_playable(begun, options)
+    assert begun.engine is not None, "required above"
     most = options.own_rounds or OWN_ROUNDS
     kept: OwnRounds | None = None
     matches: list[RoundMatch] = []
@@ -119,12 +118,10 @@ def learn_from_own_games(
             raise KeyboardInterrupt
         for line in found.summary_lines():
             display.note(line)
-        read_from, place = (
-            [*sources, str(games)],
-            folder if number == 1 else folder / f"round-{number}",
-        )
+        own = sources_of([str(games)], begun.engine.game)
+        place = folder if number == 1 else folder / f"round-{number}"
         place.mkdir(exist_ok=True)
-        fitted = learn(begun, read_from, place)
+        fitted = learn(begun._replace(sources=(*begun.sources, *own)), place)
         moved = value_change(fitted.result, begun.parameters)
         change = _change(fitted)
         display.note(
@@ -151,10 +148,10 @@ def learn_from_own_games(
             display.note(f"round {number} is undone: it does not win its match")
             shutil.rmtree(place)
             shutil.rmtree(games)
-            return kept
+            return kept.fitted, kept
         if kept is not None:
             _move_up(place, folder)
-        kept = OwnRounds(fitted, read_from, number, matches)
+        kept = OwnRounds(fitted, number, matches)
         if number < most and not (better and moved > FAR):
             display.note(
                 "no further round: "
@@ -167,20 +164,19 @@ def learn_from_own_games(
             break
         begun = begun._replace(parameters=fitted.result.parameters)
     assert kept is not None, "there is one round or more"
-    return kept
+    return kept.fitted, kept
 
 
-def require_playable(
-    begun: Start, sources: Sequence[str], folder: Path, options: TuneSettings
-) -> None:
+def require_playable(begun: Start, options: TuneSettings) -> None:
     """InputError, before any game is played, for options and sources that cannot be used with own
     games."""
+    sources = begun.sources
     if begun.engine is None or begun.game is None:
         raise InputError(
             no_use(
                 "--own-games",
-                f"{sources[0]} holds rows that another program counted, so there is no search to "
-                "play with",
+                f"{sources[0].path} holds rows that another program counted, so there is no search"
+                " to play with",
             )
         )
     if begun.game.has_dice:
@@ -188,7 +184,7 @@ def require_playable(
             f"--own-games: games of {begun.game.name} differ by their dice, not by noise in"
             " evaluations; learn from self-play: tuner selfplay"
         )
-    if "-" in sources:
+    if any(source.path == STANDARD_INPUT for source in sources):
         raise InputError(
             "--own-games: standard input can be read only once, but every round reads the games"
             " again; name files"
@@ -202,18 +198,8 @@ def require_playable(
             ),
         )
     )
-    expand(
-        [source for source in sources if not is_dataset(source)],
-        begun.game.files.suffixes,
-        begun.game.files.holds_games,
-    )
-    # options are checked as if the games were there
-    games = folder / f"own-games{begun.game.files.suffixes[0]}"
-    games.touch()
-    try:
-        resolved(options, begun.game, begun.parameters, [*sources, str(games)])
-    finally:
-        games.unlink()
+    games = f"own-games{begun.game.files.suffixes[0]}"  # options are checked as if they were there
+    resolved(options, begun._replace(sources=(*sources, Source(games, GAMES, (games,)))))
 
 
 def _change(fitted: Fitted) -> Change | None:

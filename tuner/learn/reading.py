@@ -15,9 +15,7 @@ from games.record import USUAL_SCALE, ReadReport, available, find, scale_of
 from games.streams import InputError
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.files import is_dataset
-from tuner.datasets.rows.build import of_rows, rows_of_sources
-from tuner.datasets.rows.formats import is_rows
+from tuner.datasets.rows.build import rows_of_sources
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.evaluation import quiescence_of
@@ -28,6 +26,7 @@ from tuner.fit.device.cpu.device import RangedCpu
 from tuner.fit.device.differences import Differences
 from tuner.io.terminal import Display
 from tuner.learn.build import Kept, dataset_of, require_learnable
+from tuner.learn.sources import Source, holds_rows, sources_of, sources_of_rows
 from tuner.learn.targets import Read, Start, Targets
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
@@ -70,19 +69,12 @@ def report_line(report: ReadReport) -> str:
 
 
 def device_of(
-    engine: CompiledTerms | None,
-    read: Read,
-    options: TuneSettings,
-    sources: Sequence[str],
-    executor: Executor | None = None,
+    begun: Start, read: Read, options: TuneSettings, executor: Executor | None = None
 ) -> Device:
     """Return the device that passes run on: separate processes, if the executor has some that may
     see the dataset."""
-    if (
-        executor is not None
-        and executor.remote
-        and why_here(engine, read, options, sources) is None
-    ):
+    engine = begun.engine
+    if executor is not None and executor.remote and why_here(begun, read, options) is None:
         return RangedCpu(options.workers, executor=executor, data=read.data)
     if options.gradient != "analytic" and engine is not None:
         assert read.positions is not None and options.step is not None, (
@@ -101,21 +93,19 @@ def device_of(
     return device_named(options.device, options.workers)
 
 
-def why_here(
-    engine: CompiledTerms | None, read: Read, options: TuneSettings, sources: Sequence[str]
-) -> str | None:
+def why_here(begun: Start, read: Read, options: TuneSettings) -> str | None:
     """Return why passes over the positions run on this machine even with a cluster; None if they
     need not."""
     if options.device != "cpu":
         return f"--device {options.device} is on this machine"
     if options.gradient != "analytic":
         return "finite differences are computed by one process"
-    if len(sources) != 1 or sources[0] == "-" or not is_dataset(sources[0]):
+    if len(begun.sources) != 1 or begun.sources[0].files:
         return (
             "their dataset was made here; to share the passes, name one dataset that every machine"
             " sees"
         )
-    if engine is None or read.data.scaled:
+    if begun.engine is None or read.data.scaled:
         return "another program counted them"
     if read.data.apart:
         return f"term {read.data.apart[0]} is not linear in its weights"
@@ -124,7 +114,6 @@ def why_here(
 
 def read_sources(
     begun: Start,
-    sources: Sequence[str],
     folder: Path,
     options: TuneSettings,
     targets: Targets,
@@ -139,10 +128,13 @@ def read_sources(
     engine = begun.engine
     with targets:
         if engine is None:
-            data = rows_of_sources(sources, folder, begun.parameters, options.not_linear, note)
+            paths = [source.path for source in begun.sources]
+            data = rows_of_sources(paths, folder, begun.parameters, options.not_linear, note)
             read = Read(data, centipawn=centipawns_of_classic(data))
         else:
-            read = _read_games(engine, sources, folder, options, targets, note, display, positions)
+            read = _read_games(
+                engine, begun.sources, folder, options, targets, note, display, positions
+            )
         read = targets.finish(read)
     results = None
     if read.results is not None:
@@ -154,7 +146,7 @@ def read_sources(
 
 def _read_games(
     engine: CompiledTerms,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     folder: Path,
     options: TuneSettings,
     targets: Targets,
@@ -171,7 +163,7 @@ def _read_games(
     judge = quiescence_of(engine.game, options.judge)
     centipawn = scale_of(engine.game.name) / USUAL_SCALE
     again = positions or options.gradient != "analytic"
-    ready = all(source != "-" and is_dataset(source) for source in sources)
+    ready = not any(source.files for source in sources)
     if ready or type(targets) is Targets and not again:
         data, report = dataset_of(engine, sources, folder, reading, judge, note, progress)
         lines = (report_line(report),) if report else ()
@@ -228,12 +220,12 @@ def report_reading(
     return summary
 
 
-def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
+def started(start: str, paths: Sequence[str], options: TuneSettings) -> Start:
     """Return what a run starts from. InputError if the sources are not what the parameter file
     needs."""
-    rows = [source for source in sources if _holds_rows(source)]
+    rows = [path for path in paths if holds_rows(path)]
     parameters = load_parameters(start, options.terms)
-    others = [source for source in sources if source not in rows]
+    others = [path for path in paths if path not in rows]
     if others and parameters.of_rows:
         raise InputError(
             f"{others[0]}: not rows, but another program counts the terms of {start}; name rows, or"
@@ -245,9 +237,11 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
     if rows:
         playable = not parameters.of_rows and parameters.game in available()
         engine, game = None, find(parameters.game) if playable else None
+        sources = sources_of_rows(rows)
     else:
         engine, parameters = load_engine(start, options.terms)
         game = engine.game
+        sources = sources_of(paths, game)
     if options.untapered:
         parameters = untapered(parameters)
         require_names(parameters, start, "--untapered there is one number for all stages")
@@ -255,12 +249,7 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
         parameters = parameters.with_weights(parameters.weights, scale=options.scale)
     _check_names(parameters, options)
     require_within_bounds(parameters, start)
-    return Start(engine, game, parameters)
-
-
-def _holds_rows(source: str) -> bool:
-    """Return whether a source is a file or dataset of rows."""
-    return source != "-" and (of_rows(source) if is_dataset(source) else is_rows(source))
+    return Start(engine, game, parameters, sources)
 
 
 def _check_names(parameters: Parameters, options: TuneSettings) -> None:

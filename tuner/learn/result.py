@@ -29,7 +29,8 @@ from tuner.fit.datafit import Datafit
 from tuner.fit.result import FitResult
 from tuner.fit.scale import SlopedDataset
 from tuner.learn.moves import TEMPERATURE
-from tuner.learn.targets import Read, Start
+from tuner.learn.rounds import Fitted
+from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.results.fit import AsGiven, ChoiceLosses, DataSource, Result
@@ -63,14 +64,13 @@ def choices_of(result: FitResult) -> ChoiceLosses:
 def describe(
     start: str,
     output: Path,
-    read: Read,
-    options: TuneSettings,
-    result: FitResult,
+    fitted: Fitted,
     begun: Start,
     on_results: tuple[Datafit, Datafit | None] | None,
     command: str,
 ) -> Result:
-    """Return the result of a fit; options are resolved."""
+    """Return the result of a fit."""
+    read, _, result, options = fitted
     data, game, score_scale = read.data, begun.game, read.scale
     moves = options.method == "moves"  # their losses are of choices, not of positions
     on_own = None if moves else held_out_change(result)

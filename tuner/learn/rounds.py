@@ -3,7 +3,7 @@ the prior that predicts held-out games best, where --prior cv asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -46,10 +46,15 @@ class Fitted(NamedTuple):
     result: FitResult
     options: TuneSettings
 
+    @property
+    def results(self) -> np.ndarray | None:
+        """The results (n,) of the games, if the outcomes of the fit are not these; None for moves,
+        which have targets of choices."""
+        return None if self.options.method == "moves" else self.read.results
+
 
 def fitted_in_rounds(
     begun: Start,
-    sources: Sequence[str],
     folder: Path,
     given: TuneSettings,
     executor: Executor,
@@ -57,8 +62,8 @@ def fitted_in_rounds(
     log: SearchLog | None = None,
 ) -> Fitted:
     """Read and fit; with searches, repeat with the learned weights while values change much."""
-    engine, game, parameters = begun
-    options = resolved(given, game, parameters, sources, engine is None)
+    engine, _, parameters, sources = begun
+    options = resolved(given, begun)
     method = METHODS[options.method]
     searching, searches = parameters, options.depth is not None or options.teacher is not None
     note: Callable[[str], None] = display.note
@@ -88,16 +93,16 @@ def fitted_in_rounds(
             begun._replace(parameters=searching), options, folder, display.searched, executor, log
         )
         targets = method.make_targets(made)
-        read = read_sources(begun, sources, folder, options, targets, note, display)
+        read = read_sources(begun, folder, options, targets, note, display)
         note = _nothing
         if given.device == "auto":
             options = without_gpu(options, read)
-        device = device_of(engine, read, options, sources, executor)
+        device = device_of(begun, read, options, executor)
         if first:
             scored, labelled = len(read.data.score) > 0, is_labelled(read.data)
             how = method.line(options, engine is None, scored, labelled)
             summary = report_reading(read, device, options, display, how)
-            if executor.remote and (why := why_here(engine, read, options, sources)):
+            if executor.remote and (why := why_here(begun, read, options)):
                 display.note(f"passes over the positions run on this machine: {why}")
         fitting = replace(
             fitting_of(options, device),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tuner.core.records import InputError, to_json
 from tuner.core.store import Store
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
+from tuner.fit.datafit import Datafit
 from tuner.fit.result import Undiagnosed
 from tuner.io.files import LEARNED, require_writable
 from tuner.io.now import NowDisplay
@@ -29,10 +30,10 @@ from tuner.io.run_folder import (
 )
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
-from tuner.learn.own_games import learn_from_own_games
+from tuner.learn.own_games import OwnRounds, learn_with_own_games
 from tuner.learn.reading import device_of, read_sources, report_reading, started
 from tuner.learn.result import describe
-from tuner.learn.rounds import fitted_in_rounds, without_gpu
+from tuner.learn.rounds import Fitted, fitted_in_rounds, without_gpu
 from tuner.learn.searches import SearchLog
 from tuner.learn.targets import Targets
 from tuner.learn.tried import try_steps
@@ -41,11 +42,8 @@ from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.writer import write_parameters
 from tuner.play.game import games_under_way
-from tuner.results.fit import FINDINGS, Result
+from tuner.results.fit import FINDINGS, Result, Tried
 from tuner.version import __version__
-
-# what a result says of what to do next: nothing about the learned file
-NEXT = ("advice", "compare", "match")
 
 
 def tune(
@@ -67,67 +65,58 @@ def tune(
     told = told or tell_fit(start, sources, output, options, command)
     with _store(run, told, display) as (store, display):
         with _files(store) as folder:
-            require_writable(
-                output,
-                LEARNED,
-                (start, *sources, *options.terms, *filter(None, [options.quiescence])),
-                run,
-            )
+            reads = (start, *sources, *options.terms, *filter(None, [options.quiescence]))
+            require_writable(output, LEARNED, reads, run)
             display.begin("starting")
             begun = started(start, sources, options)
-            rounds = None
             log = SearchLog(store, told.content) if store else None
-            learn = functools.partial(
+            learn = partial(
                 fitted_in_rounds, given=options, executor=executor, display=display, log=log
             )
-            if options.own_games:
-                rounds = learn_from_own_games(
-                    begun, start, sources, folder, options, command, learn, executor, display
-                )
-                sources = rounds.sources
             with _writing_undiagnosed(output, command):
-                read, summary, result, options = (
-                    rounds.fitted if rounds else learn(begun, sources, folder)
+                fitted, rounds = learn_with_own_games(
+                    begun, start, folder, options, command, learn, executor, display
                 )
-            parameters, tried = begun.parameters, None
-            if options.try_ is not None:
-                display.begin("trying steps")
-                result, tried = try_steps(begun, result, options, executor, command, display)
+            fitted, tried = try_steps(begun, fitted, executor, command, display)
             display.begin("computing losses and errors")
-            on_results = results_problems(
-                result, None if options.method == "moves" else read.results
-            )
-            described = describe(start, output, read, options, result, begun, on_results, command)
-            if tried:
-                described = replace(described, tried=tried)
-            if described.nothing_written:
-                described = replace(described, output=None, compare=None, match=None, into=None)
-            if rounds:
-                described = replace(
-                    described,
-                    own_games=options.own_games,
-                    own_rounds=rounds.rounds,
-                    own_matches=rounds.matches,
-                )
-            learned = {
-                key: value
-                for key, value in to_json(described).items()
-                if key not in ("output", "run", *NEXT)
-            }
-            file = replace(result.parameters, learned=learned)
-            if not described.nothing_written:
-                write_parameters(output, file)
+            on_results = results_problems(fitted.result, fitted.results)
+            result = describe(start, output, fitted, begun, on_results, command)
+            result = with_matches(result, rounds, tried)
+            learned = replace(fitted.result.parameters, learned=result.learned)
+            if not result.nothing_written:
+                write_parameters(output, learned)
             if store:
                 display.begin("computing diagnostics")
-                found = findings(result, described, summary, read.data.layout, on_results)
-                for line in result.history:
-                    store.append(line)
-                store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
-                write_parameters(folder / "start.yaml", parameters)
-                write_parameters(folder / "params.yaml", file)
+                keep_findings(store, fitted, result, on_results)
+                write_parameters(folder / "start.yaml", begun.parameters)
+                write_parameters(folder / "params.yaml", learned)
         if store:  # its files are there
-            write_settings(store, "options", options, command, described.start or "")
-    return described
+            write_settings(store, "options", fitted.options, command, result.start or "")
+    return result
+
+
+def with_matches(result: Result, rounds: OwnRounds | None, tried: Tried | None) -> Result:
+    """Return the result with the matches of rounds of own games, and of steps that were tried."""
+    if rounds:
+        games = rounds.fitted.options.own_games
+        result = replace(
+            result, own_games=games, own_rounds=rounds.rounds, own_matches=rounds.matches
+        )
+    result = replace(result, tried=tried)
+    if result.nothing_written:
+        result = replace(result, output=None, compare=None, match=None, into=None)
+    return result
+
+
+def keep_findings(
+    store: Store, fitted: Fitted, result: Result, on_results: tuple[Datafit, Datafit | None] | None
+) -> None:
+    """Write the history of a fit and its findings into the store of its run."""
+    layout = fitted.read.data.layout
+    found = findings(fitted.result, result, fitted.summary, layout, on_results)
+    for line in fitted.result.history:
+        store.append(line)
+    store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
 
 
 @contextlib.contextmanager
@@ -163,10 +152,8 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
     with _files(None) as folder:
         display.begin("starting")
         begun = started(start, sources, options)
-        engine, game, parameters = begun
-        method = resolved(
-            options, game, parameters, sources, engine is None
-        ).method  # refuses what the run itself would refuse
+        parameters = begun.parameters
+        method = resolved(options, begun).method  # refuses what the run itself would refuse
         if method == "moves":
             raise InputError(
                 "--dry-run: says what results identify, which --method moves does not learn from;"
@@ -187,15 +174,12 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
                 gradient="analytic",
                 step=None,
             ),
-            game,
-            parameters,
-            sources,
-            engine is None,
+            begun,
         )
         display.begin("reading")
-        read = read_sources(begun, sources, folder, options, Targets(), display.note, display)
+        read = read_sources(begun, folder, options, Targets(), display.note, display)
         options = without_gpu(options, read) if auto else options
-        device = device_of(engine, read, options, sources)
+        device = device_of(begun, read, options)
         report_reading(read, device, options, display, None)
         display.begin("computing errors")
         return {

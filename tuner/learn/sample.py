@@ -13,7 +13,6 @@ from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, one_line
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, whole_games
-from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
 from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.evaluation import quiescence_of
@@ -125,7 +124,7 @@ class ValuedSample:
 
 def read_sample(
     params: str,
-    sources: Sequence[str],
+    paths: Sequence[str],
     options: TuneSettings,
     most: int,
     folder: Path,
@@ -135,14 +134,12 @@ def read_sample(
     """Read at most about `most` positions of random games with values, unless the options say
     otherwise `per_game` of each; files go to `folder`."""
     display.begin("starting")
-    begun = started(params, sources, options)
-    engine, game, parameters = begun
-    games_alone = engine is not None and not any(
-        source != "-" and is_dataset(source) for source in sources
-    )
+    begun = started(params, paths, options)
+    engine, sources = begun.engine, begun.sources
+    games_alone = engine is not None and all(source.files for source in sources)
     if games_alone and options.per_game is None:
         options = replace(options, per_game=per_game)
-    options = resolved(replace(options, device="cpu"), game, parameters, sources, engine is None)
+    options = resolved(replace(options, device="cpu"), begun)
     display.begin("reading")
     note: Callable[[str], None] = display.note
     if games_alone and engine is not None:
@@ -163,7 +160,7 @@ def read_sample(
     threads = OnThreads(options.workers)
     made = Making(begun, options, folder, display.searched, threads)
     targets = METHODS[options.method].make_targets(made)
-    read = read_sources(begun, sources, folder, options, targets, note, display, games_alone)
+    read = read_sources(begun, folder, options, targets, note, display, games_alone)
     found = ValuedSample(begun, options, read, _games(read.data, most, options.seed))
     for line in read.lines:
         display.note(line)

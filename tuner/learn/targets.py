@@ -19,6 +19,7 @@ from tuner.fit.fit import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
+from tuner.learn.sources import Source
 from tuner.parameters.parameters import Parameters
 
 
@@ -33,12 +34,13 @@ class ScoreScale(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The parameters to start from, and the engine that counts their terms; None if the sources are
-    rows. `game` is None if the learned file cannot play."""
+    """The parameters to start from, the engine that counts their terms, None if the sources are
+    rows, and the sources. `game` is None if the learned file cannot play."""
 
     engine: CompiledTerms | None
     game: Game | None
     parameters: Parameters
+    sources: tuple[Source, ...] = ()
 
 
 class Read(NamedTuple):

@@ -13,8 +13,8 @@ from dataclasses import replace
 from tuner.fit.result import FitResult, at_share
 from tuner.io.terminal import Display
 from tuner.learn.own_games import played
+from tuner.learn.rounds import Fitted
 from tuner.learn.targets import Start
-from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
 from tuner.results.fit import RoundMatch, Tried, match_text, share_text
 
@@ -26,17 +26,19 @@ MIN_GAMES, MIN_FINAL = 40, 200  # of a match of the ladder, and of the final one
 
 def try_steps(
     begun: Start,
-    result: FitResult,
-    options: TuneSettings,
+    fitted: Fitted,
     executor: Executor,
     command: str,
     display: Display,
-) -> tuple[FitResult, Tried]:
-    """Return the result at the share of the way that won the ladder, and all matches.
-    KeyboardInterrupt if one of them is interrupted."""
-    assert options.try_ is not None, "--try says for how long"
+) -> tuple[Fitted, Tried | None]:
+    """Return what was fitted at the share of the way that won the ladder, and all matches; the same
+    and None without --try. KeyboardInterrupt if a match is interrupted."""
+    result, options = fitted.result, fitted.options
+    if options.try_ is None:
+        return fitted, None
+    display.begin("trying steps")
     if not result.share:
-        return result, Tried()
+        return fitted, Tried()
     seconds, began, total = 60 * options.try_, time.monotonic(), 0
 
     def match(step: FitResult, share: float, fewest: int, number: int) -> RoundMatch:
@@ -69,7 +71,7 @@ def try_steps(
     left = 1 - (time.monotonic() - began) / seconds
     final = match(steps[0], left, MIN_FINAL, number + 1)
     kept = final.elo.low > 0 if final.elo else final.score > 0.5
-    return steps[0], Tried(ladder, final, kept)
+    return fitted._replace(result=steps[0]), Tried(ladder, final, kept)
 
 
 def shares_to_try(step: float) -> list[float]:

@@ -15,6 +15,7 @@ from tuner.io.terminal import Display
 from tuner.learn.build import batches
 from tuner.learn.reading import report_line
 from tuner.learn.scores import unscored
+from tuner.learn.sources import games_named
 from tuner.results.wdl import Wdl
 from tuner.statistics.wdl import (
     Judged,
@@ -45,7 +46,8 @@ def read_judged(
     display.begin("reading")
     report, parts = ReadReport(), list[Played]()
     games = scores = 0
-    for _, found in batches(game, sources, options, report, display.note):
+    named = games_named(sources, game, "tuner wdl")
+    for _, found in batches(game, named, options, report, display.note):
         for batch in found:
             parts.append(_scored(game, batch, games))
             games += len(batch.first)

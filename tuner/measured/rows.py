@@ -22,6 +22,7 @@ from tuner.datasets.rows.values import RowBatch
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.learn.build import NothingLeft, Scores, batches, nothing_left, prepared, sha256
 from tuner.learn.engine_rows import with_results
+from tuner.learn.sources import Source
 from tuner.measured.counts import Count, Sample, steps_of
 from tuner.measured.evals import EvalsFault
 from tuner.measured.measure import CHECKED, Measurement
@@ -97,7 +98,7 @@ class Positions(NamedTuple):
 
 def read_positions(
     game: Game,
-    sources: Sequence[str],
+    sources: Sequence[Source],
     reading: ReadOptions,
     quiescence: WeightsEvaluation,
     scores: Scores,

@@ -239,6 +239,12 @@ class Result(Found):
         return plain
 
     @property
+    def learned(self) -> dict[str, Any]:
+        """What the learned file has of it: all but files, and what to do next."""
+        left_out = ("output", "run", "advice", "compare", "match")
+        return {key: value for key, value in self.result.items() if key not in left_out}
+
+    @property
     def lines(self) -> list[str]:
         """See `Found`; the last line is the next command to run."""
         return result_lines(self)

@@ -25,6 +25,7 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.io.files import QUIESCENCE
 from tuner.learn.build import build, checked
+from tuner.learn.sources import sources_of
 from tuner.parameters.parameters import Layout, Parameters
 
 SMALL_FIT = 300  # columns
@@ -41,7 +42,7 @@ def whole_data(work: Workload) -> Dataset:
         return open_dataset(made)
     return build(
         engine,
-        [str(work.games)],
+        sources_of([str(work.games)], engine.game),
         made,
         ReadOptions(),
         quiescence_of(engine.game, QUIESCENCE),

@@ -11,6 +11,7 @@ from tuner.evaluation.loading import load_engine
 from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
+from tuner.learn.sources import sources_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 OPENINGS = {"centre": ".../.x./... o", "corner": "x../.../... o", "edge": ".x./.../... o"}
@@ -28,7 +29,9 @@ def data(tmp_path_factory):
     path = folder / "games.ttt"
     path.write_text("\n".join(random_games(1, 3000)) + "\n")
     options = ReadOptions(positions="all", skip_start=0, skip_end=1)
-    return build(bundled("zero")[0], [str(path)], folder / "data", options, None, print)[0]
+    engine = bundled("zero")[0]
+    games = sources_of([str(path)], engine.game)
+    return build(engine, games, folder / "data", options, None, print)[0]
 
 
 @pytest.mark.parametrize("start", ["zero", "classic"])

@@ -13,6 +13,7 @@ from tuner.improve.proof import compare_evaluations
 from tuner.improve.rounds import REAL
 from tuner.improve.versions import EVALS, Version
 from tuner.learn.build import recorded_scores
+from tuner.learn.sources import sources_of
 from tuner.measured.copies import build_in, copy_folder
 from tuner.measured.measure import measurement_in
 from tuner.measured.plan import read_evals_plan
@@ -47,7 +48,7 @@ def test_the_real_loss_is_compared_with_the_predicted_one(tmp_path, small_pgn, b
     before = version(tmp_path, plan, "before", {})
     after = version(tmp_path, plan, "after", LEARNED if built else {})
     judge, reading = WeightsEvaluation(*load_engine("classic")), Reading(per_game=6).reading
-    games = [str(small_pgn)]
+    games = sources_of([str(small_pgn)], find("chess"))
     positions = read_positions(find("chess"), games, reading, judge, recorded_scores, print)
     told, rows = read_evals_plan(before.folder / EVALS), tmp_path / "rows.ds"
     made = measurement_in(tmp_path / "measured", told, positions.texts, 2, print)

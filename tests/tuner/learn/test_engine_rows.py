@@ -27,6 +27,7 @@ from tuner.learn import engine_rows
 from tuner.learn.build import Scores, prepared, recorded_scores
 from tuner.learn.build import build as build_games
 from tuner.learn.engine_rows import build_engine_rows
+from tuner.learn.sources import sources_of
 
 FAKE = (
     f"{shlex.quote(sys.executable)} -S {shlex.quote(str(Path(__file__).with_name('row_fake.py')))}"
@@ -69,9 +70,11 @@ def build(tmp_path, quiescence, monkeypatch):
         scores: Scores = recorded_scores,
     ):
         p = load_parameters(tmp_path / "my.yaml")
+        named = [str(source or tmp_path / "games.epd")]
+        games = sources_of(named, find(p.game)) if p.game in available() else ()
         return build_engine_rows(
             command or f"{FAKE} {how}",
-            [str(source or tmp_path / "games.epd")],
+            games,
             tmp_path / "rows.ds",
             p,
             options or ReadOptions(),
@@ -135,7 +138,7 @@ def test_games_and_positions_are_those_of_the_games_dataset(
     data, check, *_ = build(source=tmp_path / "games.pgn", options=options)
     other, _ = build_games(
         quiescence.engine,
-        [str(tmp_path / "games.pgn")],
+        sources_of([str(tmp_path / "games.pgn")], quiescence.engine.game),
         tmp_path / "games.ds",
         options,
         quiescence,
@@ -350,7 +353,7 @@ def test_other_games_are_sent_in_their_notation(tmp_path, build):
     p = load_parameters(tmp_path / "my.yaml")
     data, *_ = build_engine_rows(
         FAKE,
-        [str(tmp_path / "games.ttt")],
+        sources_of([str(tmp_path / "games.ttt")], find("tictactoe")),
         tmp_path / "rows.ds",
         p,
         ReadOptions(),

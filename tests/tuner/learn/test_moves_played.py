@@ -19,6 +19,7 @@ from tuner.fit.choices import usual_temperature
 from tuner.learn.methods import resolved
 from tuner.learn.moves import NEAR, played_choices
 from tuner.learn.searches import Making
+from tuner.learn.sources import sources_of
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
@@ -34,8 +35,8 @@ def batches(game, path, number):
 
 def choices(engine, parameters, batch, **options):
     settings = TuneSettings(method="moves", **options)
-    chosen = resolved(settings, engine.game, parameters, [str(SAMPLE)])
-    start = Start(engine, engine.game, parameters)
+    start = Start(engine, engine.game, parameters, sources_of([str(SAMPLE)], engine.game))
+    chosen = resolved(settings, start)
     made = Making(start, chosen, Path(), lambda: None, OnThreads(1))
     return list(played_choices(made)(batch))
 

@@ -11,8 +11,9 @@ from tuner.core.estimates import Estimate, estimate_of
 from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
 from tuner.learn import own_games
-from tuner.learn.own_games import MIN_GAMES, learn_from_own_games
+from tuner.learn.own_games import MIN_GAMES, learn_with_own_games
 from tuner.learn.rounds import FAR, Fitted
+from tuner.learn.sources import sources_of
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
@@ -46,13 +47,14 @@ def rounds(monkeypatch, tmp_path):
 
         def play(run, folder, executor, command):
             folder.mkdir()
+            (folder / "games.pgn").touch()
             played.append(
                 (run.settings.seed, float(run.start[1].weights[0, 0]), run.settings.games)
             )
             return SimpleNamespace(interrupted=False, summary_lines=lambda: ["  results"])
 
-        def learn(begun, sources, folder):
-            learned.append((list(sources), folder))
+        def learn(begun, folder):
+            learned.append(([source.path for source in begun.sources], folder))
             (folder / "games").mkdir()
             (folder / "games" / "dataset").write_text(str(len(learned)))
             (folder / "results.npy").write_text(str(len(learned)))
@@ -69,10 +71,9 @@ def rounds(monkeypatch, tmp_path):
         monkeypatch.setattr(own_games, "played", match)
         monkeypatch.setattr(own_games, "value_change", lambda result, before: left.pop(0)[1])
         given = TuneSettings(own_games=100, own_rounds=most, **options)
-        found = learn_from_own_games(
-            begun,
+        _, found = learn_with_own_games(
+            begun._replace(sources=sources_of(sources, engine.game)),
             "material",
-            list(sources),
             tmp_path,
             given,
             "tuner tune",
@@ -128,7 +129,7 @@ def test_another_round_follows_while_it_helps(rounds, tmp_path, script, most, ke
     # every round plays and learns with the weights of the round before, from other games
     start = games[0][1]
     assert games == [(1 + number, start + number, 100) for number in range(played)]
-    assert found.sources == [str(tmp_path / f"own-games-{kept}")]
+    assert learned[kept - 1][0] == [str(tmp_path / f"own-games-{kept}")]
     # the folder has the dataset of the round that is kept, and no other
     assert (
         (tmp_path / "games" / "dataset").read_text()

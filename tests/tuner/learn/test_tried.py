@@ -15,6 +15,7 @@ from tuner.fit.result import at_share
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
 from tuner.learn import tried
+from tuner.learn.rounds import Fitted
 from tuner.learn.targets import Start
 from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.options.tune import TuneSettings
@@ -70,7 +71,9 @@ def play(monkeypatch, learned, score_of, error, seconds=0.01):
     monkeypatch.setattr(tried.time, "monotonic", lambda: clock[0])
     settings = TuneSettings(try_=10.0)
     begun = Start(None, None, start)
-    found = try_steps(begun, result, settings, OnThreads(1), "", Display())
+    fitted = Fitted(None, {}, result, settings)
+    after, steps = try_steps(begun, fitted, OnThreads(1), "", Display())
+    found = after.result, steps
     return (*found, asked)
 
 
@@ -103,7 +106,8 @@ def test_results_that_teach_nothing_are_not_played(monkeypatch, learned):
     start, result = learned
     still = replace(result, step=result.step._replace(share=0.0))
     begun, settings = Start(None, None, start), TuneSettings(try_=1.0)
-    assert try_steps(begun, still, settings, OnThreads(1), "", Display())[1] == Tried()
+    fitted = Fitted(None, {}, still, settings)
+    assert try_steps(begun, fitted, OnThreads(1), "", Display())[1] == Tried()
     assert "no step was tried" in tried_lines(Tried())[0]
 
 

@@ -22,6 +22,7 @@ from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
+from tuner.learn.sources import sources_of
 from tuner.parameters.parameters import Parameters, Stages
 
 
@@ -35,7 +36,8 @@ def native(tmp_path_factory) -> Dataset:
     folder = tmp_path_factory.mktemp("native")
     engine, _ = load_engine("classic")
     options = ReadOptions(positions="all", per_game=2, skip_start=8)
-    data, _ = build(engine, [str(SAMPLES)], folder / "data", options, None, quiet)
+    games = sources_of([str(SAMPLES)], engine.game)
+    data, _ = build(engine, games, folder / "data", options, None, quiet)
     few = np.flatnonzero(np.arange(data.games) < 700)
     from tuner.datasets.writing import part
 
