@@ -15,11 +15,11 @@ FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py test_types.p
     $(addprefix games/chess/, test_content.py test_epd.py test_fen.py test_perft.py test_san.py) \
     $(addprefix evalterms/, test_every_term.py tictactoe) \
     $(addprefix tuner/, test_parallel.py io objectives datasets/test_dataset.py datasets/rows/test_check.py) \
-    $(addprefix tuner/statistics/, test_pentanomial.py test_wilson.py) \
+    $(addprefix tuner/statistics/, test_pentanomial.py) \
     $(addprefix tuner/parameters/, test_diff.py test_reader.py test_writer.py) \
-    $(addprefix tuner/play/match/, test_loop.py test_openings.py test_result_text.py test_tally.py) \
+    $(addprefix tuner/play/match/, test_loop.py test_openings.py test_tally.py) \
     $(addprefix tuner/fit/, test_prior.py test_problem.py) \
-    $(addprefix tuner/report/, test_boards.py test_matches.py test_significance.py) \
+    $(addprefix tuner/report/, test_boards.py test_matches.py test_weights.py) \
     commands/test_command_line.py)
 
 tune: .venv/installed

@@ -1,5 +1,7 @@
 """Several files read into one dataset."""
 
+from __future__ import annotations
+
 import gzip
 import json
 import random
@@ -9,7 +11,13 @@ import pytest
 
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
+from tests.tuner.datasets.rows.support import SMALL, STAGES, random_rows
+from tuner.datasets.files import only
 from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows.build import build_rows
+from tuner.datasets.rows.formats import batches_of
+from tuner.learn.build import selected
+from tuner.parameters.parameters import Parameters
 
 GAME = '[Event "?"]\n[Result "{result}"]\n\n{moves} {result}\n\n'
 OPENING = "1. {first} e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O"
@@ -190,3 +198,19 @@ def test_labelled_positions_are_read_from_standard_input(tmp_path):
     one, other = open_dataset(tmp_path / "one"), open_dataset(tmp_path / "other")
     assert one.positions == other.positions == 500
     assert np.array_equal(one.index, other.index)
+
+
+def test_everything_that_rows_hold_is_selected(tmp_path):
+    """The rest, fractions of counts, scales, scores and texts as well."""
+    batch = random_rows(1, 300)
+    batch = only(batch, np.isfinite(batch.outcome))
+    parameters = Parameters("chess", SMALL, STAGES, np.zeros((2, SMALL.size)))
+    data, _, _ = build_rows([batch], tmp_path / "all", parameters, [])
+    keep = np.random.default_rng(2).random(data.positions) < 0.6
+    chosen = selected(data, keep, tmp_path / "some")
+    (wanted,), (found,) = list(batches_of(data)), list(batches_of(chosen))
+    wanted = only(wanted, keep)
+    assert (wanted.count != np.rint(wanted.count)).any() and wanted.rest.any() and any(wanted.text)
+    for name in wanted._fields:
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name), err_msg=name)
+    assert chosen.game.tolist() == list(dict.fromkeys(wanted.game.tolist()))

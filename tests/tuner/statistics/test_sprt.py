@@ -1,6 +1,8 @@
 """The sequential test: likelihoods against a general optimizer and other programs, errors against
 simulation."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -10,13 +12,16 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import binom
 
 from games.streams import InputError
-from tests.tuner.statistics.support import POINTS, shares_of
+from tests.tuner.statistics.support import POINTS as SCORES
+from tests.tuner.statistics.support import shares_of
 from tuner.statistics.sprt import (
     LARGEST_ELO,
     LIKELIEST,
+    POINTS,
     Sprt,
     decide,
     expected_pairs_left,
+    likeliest_of_points,
     log_likelihood_ratio,
 )
 
@@ -46,11 +51,11 @@ def best_by_search(model: str, pairs, elo: float) -> float:
 
     def strength(logarithms):
         shares = softmax(logarithms)
-        mean = shares @ POINTS
+        mean = shares @ SCORES
         if model == "logistic":
             return mean - 1 / (1 + 10 ** (-elo / 400))
         return (
-            mean - 0.5 - elo * math.log(10) / 800 * math.sqrt(2 * (shares @ (POINTS - mean) ** 2))
+            mean - 0.5 - elo * math.log(10) / 800 * math.sqrt(2 * (shares @ (SCORES - mean) ** 2))
         )
 
     found = minimize(
@@ -109,8 +114,8 @@ def test_published_check_values_are_the_normal_approximation_of_the_logistic_mod
     approximation), not the ratio."""
     pairs = np.array(pairs)
     n, s0, s1 = pairs.sum(), 0.5, 1 / (1 + 10 ** (-5 / 400))
-    s = pairs @ POINTS / n
-    variance = pairs @ (POINTS - s) ** 2 / n
+    s = pairs @ SCORES / n
+    variance = pairs @ (SCORES - s) ** 2 / n
     assert n * (s1 - s0) * (2 * s - s0 - s1) / (2 * variance) == pytest.approx(
         approximate, abs=0.005
     )
@@ -127,11 +132,11 @@ def test_likeliest_distribution_has_the_strength_asked_for(model, elo):
     seen = [0.1, 0.05, 0.4, 0.25, 0.2]
     found = np.array(LIKELIEST[model](seen, elo))
     assert (found > 0).all() and found.sum() == pytest.approx(1)
-    mean = found @ POINTS
+    mean = found @ SCORES
     if model == "logistic":
         assert 400 * math.log10(mean / (1 - mean)) == pytest.approx(elo, abs=1e-6)
     else:
-        deviation = math.sqrt(2 * (found @ (POINTS - mean) ** 2))
+        deviation = math.sqrt(2 * (found @ (SCORES - mean) ** 2))
         assert (mean - 0.5) / deviation * 800 / math.log(10) == pytest.approx(elo, abs=1e-3)
 
 
@@ -255,3 +260,70 @@ def test_what_is_left_is_expected_from_what_the_test_makes_of_many_pairs():
         expected_pairs_left(test, pairs) for pairs in ((9, 30, 60, 50, 28), (2, 5, 9, 6, 2))
     )
     assert near < early
+
+
+MOST = 3
+PAIR_POINTS = np.arange(-2 * MOST, 2 * MOST + 1)
+SHARES = np.array([1, 1, 6, 5, 20, 4, 60, 4, 20, 5, 6, 1, 1]) / 134
+
+
+def tilted(points: float) -> np.ndarray:
+    """SHARES with an exponential weight, of these points a game."""
+    low, high = -5.0, 5.0
+    for _ in range(200):
+        slope = (low + high) / 2
+        shares = SHARES * np.exp(slope * PAIR_POINTS)
+        shares /= shares.sum()
+        low, high = (slope, high) if shares @ PAIR_POINTS / 2 < points else (low, slope)
+    return shares
+
+
+@pytest.mark.parametrize("points", [-0.3, 0.0, 0.2])
+def test_the_likeliest_shares_are_those_of_another_optimiser(points):
+    found = np.array(likeliest_of_points(SHARES.tolist(), points))
+    assert found @ PAIR_POINTS / 2 == pytest.approx(
+        points, abs=1e-9
+    ) and found.sum() == pytest.approx(1)
+    best = minimize(
+        lambda p: -SHARES @ np.log(p),
+        np.full(13, 1 / 13),
+        bounds=[(1e-9, 1)] * 13,
+        options={"maxiter": 500},
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1},
+            {"type": "eq", "fun": lambda p: p @ PAIR_POINTS / 2 - points},
+        ],
+    )
+    assert found == pytest.approx(best.x, abs=1e-3) and SHARES @ np.log(found) > -best.fun - 1e-7
+
+
+@pytest.mark.parametrize(("points", "wrong"), [(0.0, "H1"), (0.4, "H0")])
+def test_wrong_decisions_are_as_rare_as_promised(points, wrong):
+    test, random = Sprt(0.0, 0.4, model=POINTS, points=MOST), np.random.default_rng(2)
+    decisions = []
+    for _ in range(60):
+        counts = np.zeros(13, np.int64)
+        while True:
+            counts += random.multinomial(10, tilted(points))
+            if decision := decide(test, log_likelihood_ratio(test, counts)):
+                decisions.append(decision)
+                break
+    assert decisions.count(wrong) <= 8  # of 60 at 5 %: less likely than 1 in 100
+
+
+def test_hypotheses_beyond_what_a_game_wins_are_refused():
+    with pytest.raises(InputError) as caught:
+        Sprt(0.0, 5.0, model=POINTS, points=MOST)
+    assert (
+        str(caught.value)
+        == "SPRT from 0 to 5 points a game: expected -2.7 to 2.7, as a game wins 3 at most, such as"
+        " 0 and 0.05"
+    )
+
+
+def test_hypotheses_in_the_wrong_order_are_refused_in_points():
+    with pytest.raises(
+        InputError,
+        match="^SPRT from 0.05 to 0 points a game: the first must be less than the second$",
+    ):
+        Sprt(0.05, 0.0, model=POINTS, points=MOST)
