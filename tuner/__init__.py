@@ -30,10 +30,17 @@ if TYPE_CHECKING:
         write_trace,
     )
     from tuner.api.evaluation import Evaluation, Network, load, load_network
-    from tuner.api.improving import improve_engine, optimize_numbers
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
-    from tuner.api.matches import play_match, play_tournament, write_report
-    from tuner.api.playing import SelfPlayed, learn_by_selfplay, play_games
+    from tuner.api.runs import (
+        SelfPlayed,
+        improve_engine,
+        learn_by_selfplay,
+        optimize_numbers,
+        play_games,
+        play_match,
+        play_tournament,
+        write_report,
+    )
     from tuner.datasets.dataset import Dataset
     from tuner.results.improved import Improved
     from tuner.results.match import MatchResult
@@ -89,7 +96,7 @@ _HOMES = {
     "Network": "tuner.api.evaluation",
     "Optimized": "tuner.results.optimized",
     "OwnGames": "tuner.results.own_games",
-    "SelfPlayed": "tuner.api.playing",
+    "SelfPlayed": "tuner.api.runs",
     "Standings": "tuner.results.standings",
     "TrainedNetwork": "tuner.api.commands",
     "Tuned": "tuner.api.learning",
@@ -98,20 +105,20 @@ _HOMES = {
     "build_rows": "tuner.api.commands",
     "measure_counts": "tuner.api.commands",
     "fit_wdl": "tuner.api.commands",
-    "improve_engine": "tuner.api.improving",
-    "learn_by_selfplay": "tuner.api.playing",
+    "improve_engine": "tuner.api.runs",
+    "learn_by_selfplay": "tuner.api.runs",
     "load": "tuner.api.evaluation",
     "load_network": "tuner.api.evaluation",
     "open_dataset": "tuner.api.learning",
-    "optimize_numbers": "tuner.api.improving",
-    "play_games": "tuner.api.playing",
-    "play_match": "tuner.api.matches",
-    "play_tournament": "tuner.api.matches",
+    "optimize_numbers": "tuner.api.runs",
+    "play_games": "tuner.api.runs",
+    "play_match": "tuner.api.runs",
+    "play_tournament": "tuner.api.runs",
     "read_from_source": "tuner.api.commands",
     "train_network": "tuner.api.commands",
     "tune": "tuner.api.learning",
     "write_into_source": "tuner.api.commands",
-    "write_report": "tuner.api.matches",
+    "write_report": "tuner.api.runs",
     "write_trace": "tuner.api.commands",
 }
 

@@ -21,7 +21,7 @@ from tuner.io.terminal import Display
 from tuner.options.games import GamesSettings
 from tuner.parallel import OnThreads
 from tuner.play.own_games.run import OwnGamesRun
-from tuner.play.own_games.settings import settings_for
+from tuner.play.own_games.settings import games_settings
 from tuner.play.run import new_run
 
 SETTINGS = GamesSettings(start="classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
@@ -258,4 +258,4 @@ def test_learning_reads_the_folder(games, tmp_path):
 
 
 def test_settings_that_are_not_given_are_those_of_the_record():
-    assert settings_for("classic", {}) == GamesSettings(start="classic")
+    assert games_settings("classic", {}) == GamesSettings(start="classic")

@@ -25,13 +25,11 @@ from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.io.terminal import Display
 from tuner.play.selfplay import engine as engine_module
-from tuner.play.selfplay.engine import NEGLIGIBLE, Watcher, episode_of
+from tuner.play.selfplay.engine import NEGLIGIBLE, Watcher, episode_of, told_games
 from tuner.play.selfplay.folder import read_episodes, read_history
 from tuner.play.selfplay.learner import BackupInput, Untold, new_learner, returns
-from tuner.play.selfplay.opponents import mistakes_of
-from tuner.play.selfplay.settings import settings_for
-from tuner.play.selfplay.told import told_games
-from tuner.play.selfplay.weights import texts_of
+from tuner.play.selfplay.settings import selfplay_settings
+from tuner.play.selfplay.weights import mistakes_of, texts_of
 
 COMMAND = [sys.executable, "-m", "tuner"]
 
@@ -365,7 +363,7 @@ def test_a_forfeit_moves_the_last_value_nowhere_and_all_else_as_told(reason, cou
         watcher.placed(list(board.line))
         watcher.searched(list(board.line), found(board.move("Nf3")))
         watcher.ended(outcome, reason=reason)
-        settings = settings_for(
+        settings = selfplay_settings(
             "material", {"opponents": ("others",), "method": "td", "batch": 1, "lambda_": 0.0}
         )
         learner = new_learner(load_evaluation("material"), settings)
@@ -510,7 +508,7 @@ def test_there_is_a_report_from_the_first_moment_on(tmp_path):
 
 def test_two_engines_that_begin_at_once_are_told_apart(tmp_path, monkeypatch):
     """The second finds no run, and then one that began meanwhile."""
-    folder, settings = tmp_path / "run", settings_for("material", {"opponents": ("others",)})
+    folder, settings = tmp_path / "run", selfplay_settings("material", {"opponents": ("others",)})
 
     def other_begins(*more):
         folder.mkdir()
@@ -537,7 +535,7 @@ def test_results_need_games_of_an_engine_that_learns(tmp_path):
 @pytest.mark.parametrize("blunders", ["keep", "ignore"])
 def test_results_told_later_teach_what_they_would_have_taught_at_once(size, blunders):
     """Games in which leaves are drawn, won and lost; nothing else is learned between."""
-    settings = settings_for(
+    settings = selfplay_settings(
         "material",
         {"opponents": ("others",), "method": "td-leaf", "learner": "sgd", "batch": size}
         | {"learning_rate": 0.3, "half_life": 20.0, "games": 9, "blunders": blunders},

@@ -402,13 +402,15 @@ Start: TypeAlias = Evaluation | str | Path
 Games: TypeAlias = str | Path | Iterable[str | Path]
 
 
-def file_of(evaluation: Player | str | Path, folder: Path) -> tuple[str, tuple[str, ...], str]:
-    """Return the parameter file of an evaluation, written if it is in none, its files of terms, and
-    its name."""
+def file_of(evaluation: Player | str | Path, folder: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the file of an evaluation, written into the folder if it is in none, and its files of
+    terms."""
     if not isinstance(evaluation, Player):
-        return str(evaluation), (), str(evaluation)
-    path = evaluation.path or str(evaluation.save(folder / f"{evaluation.name}.yaml"))
-    return path, evaluation.terms, evaluation.path or evaluation.name
+        return str(evaluation), ()
+    if evaluation.path is None:
+        folder.mkdir(exist_ok=True)
+        return str(evaluation.save(folder / f"{evaluation.name}.yaml")), evaluation.terms
+    return evaluation.path, evaluation.terms
 
 
 def sources_of(start: Start, games: Games) -> list[str]:

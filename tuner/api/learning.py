@@ -18,7 +18,7 @@ from tuner.datasets.writing import require_replaceable
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.learn import run as tuning
 from tuner.learn.build import build
-from tuner.learn.methods import settings_for as settings_for_tuning
+from tuner.learn.methods import tune_settings
 from tuner.learn.sources import games_named
 from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
@@ -100,7 +100,7 @@ def tune(
     `prior` None is --prior none. Where `try_` (--try) writes nothing, the numbers are those of the
     start. InputError names a mistake in one line.
     """
-    settings_for_tuning(options, (), what="tune: ")
+    tune_settings(options, (), what="tune: ")
     sources = sources_of(start, games)
     evaluation = start if isinstance(start, Evaluation) else load(start)
     if run is not None and (output is None or evaluation.path is None):
@@ -108,7 +108,7 @@ def tune(
         raise InputError(
             f"tune: run needs {missing}, because its report names the files to compare"
         )
-    settings, notes = settings_for_tuning(options, evaluation.terms, run), KeptNotes()
+    settings, notes = tune_settings(options, evaluation.terms, run), KeptNotes()
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         begun = evaluation.path or str(evaluation.save(Path(folder) / "start.yaml"))
         written = Path(output) if output is not None else Path(folder) / "learned.yaml"

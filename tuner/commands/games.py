@@ -48,7 +48,7 @@ TABLE: Table = (
 def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.own_games.run import OwnGamesRun
-    from tuner.play.own_games.settings import settings_for
+    from tuner.play.own_games.settings import games_settings
 
     def new() -> GamesSettings:
         if arguments.params is None or arguments.run is None:
@@ -56,6 +56,6 @@ def run(arguments: Arguments) -> RunResult:
                 "games: expected PARAMS, the file that plays, and --run DIR, or --resume DIR; see"
                 " tuner games --help"
             )
-        return settings_for(arguments.params, arguments.given_for(GamesOptions), arguments.terms)
+        return games_settings(arguments.params, arguments.given_for(GamesOptions), arguments.terms)
 
     return play(arguments, OwnGamesRun, new)

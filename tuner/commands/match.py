@@ -66,7 +66,7 @@ TABLE: Table = (
 def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.match.match import MatchRun
-    from tuner.play.match.settings import settings_for
+    from tuner.play.match.settings import match_settings
     from tuner.play.match.setup import logged_engines
 
     def new() -> MatchSettings:
@@ -75,7 +75,7 @@ def run(arguments: Arguments) -> RunResult:
                 "match: expected two players, A and B, or --resume DIR; see tuner match --help"
             )
         given = arguments.given_for(MatchOptions)
-        return settings_for(arguments.a, arguments.b, given, arguments.terms)
+        return match_settings(arguments.a, arguments.b, given, arguments.terms)
 
     with logged_engines(arguments.log, arguments.pgn, arguments.cluster):
         return play(arguments, MatchRun, new, arguments.pgn and Path(arguments.pgn))

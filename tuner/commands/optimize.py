@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from games.streams import InputError
-from tuner.options.optimize import OptimizeOptions
+from tuner.options.match import OptimizeOptions
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -73,7 +73,7 @@ TABLE: Table = (
 def run(arguments: Arguments) -> Found:
     from tuner.commands.display import TerminalDisplay, executor_of
     from tuner.optimize.best import decided
-    from tuner.optimize.numbers import list_text, settings_for
+    from tuner.optimize.numbers import list_text, optimize_settings
     from tuner.optimize.run import OptimizeRun
     from tuner.play.run import new_run, resumed_run
 
@@ -91,7 +91,7 @@ def run(arguments: Arguments) -> Found:
         return CommandResult({"lines": lines}, show=lambda console: print(text, end=""))
     else:
         given = arguments.given_for(OptimizeOptions)
-        settings = settings_for(arguments.player, given, arguments.terms)
+        settings = optimize_settings(arguments.player, given, arguments.terms)
     into = _into(arguments) if arguments.into else {}
     with (
         TerminalDisplay() as display,

@@ -104,7 +104,7 @@ def _calibrated(run: Any, games: int | None) -> tuple[ShownRun, PlayedCalibratio
     from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay
-    from tuner.findings.played_calibration import (
+    from tuner.findings.selfplay import (
         calibration_of,
         learned_network,
         learned_weights,

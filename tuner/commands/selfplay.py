@@ -110,8 +110,8 @@ TABLE: Table = (
 def run(arguments: Arguments) -> Found:
     from tuner.commands.display import play
     from tuner.play.selfplay.begin import AnyOptions, require_one_thread, run_for
+    from tuner.play.selfplay.engine import ToldRun
     from tuner.play.selfplay.network import NetworkRun, learns_online
-    from tuner.play.selfplay.told import ToldRun
     from tuner.play.selfplay.weights import WeightsRun
 
     make: MakeRun
@@ -141,8 +141,7 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
     a single run has."""
     from tuner.commands.display import play
     from tuner.io.run_folder import kind_of
-    from tuner.play.selfplay.begin import AnyOptions, resumable_kind, run_for
-    from tuner.play.selfplay.repeats import repeats_of
+    from tuner.play.selfplay.begin import AnyOptions, repeats_of, resumable_kind, run_for
 
     several = "--repeats plays several runs"
     refuse(

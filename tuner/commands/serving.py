@@ -76,7 +76,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     from tuner.evaluation.networks.files import holds_network
     from tuner.io.files import BUNDLED
     from tuner.io.run_folder import kind_of
-    from tuner.play.selfplay.settings import settings_for
+    from tuner.play.selfplay.settings import selfplay_settings
 
     start = parameter_path(arguments.params)
     output = Path(arguments.learn or start)
@@ -95,7 +95,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
         learner = given.get("learner", "adam")
         rate = {"learning_rate": RATES[learner], "half_life": HALF_LIFE}
         usual |= {"learner": learner, **rate}
-    settings = settings_for(str(start), {**DEFAULTS, **usual, **given}, arguments.terms)
+    settings = selfplay_settings(str(start), {**DEFAULTS, **usual, **given}, arguments.terms)
     return output, folder, settings, given
 
 

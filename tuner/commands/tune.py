@@ -88,14 +88,14 @@ def run(arguments: Arguments) -> Found:
     from tuner.commands.display import TerminalDisplay, executor_of
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
-    from tuner.learn.methods import settings_for
+    from tuner.learn.methods import tune_settings
     from tuner.learn.run import dry_run, tune
 
     if arguments.resume is not None:
         return _resumed(arguments)
     if arguments.params is None:
         raise InputError("tune: expected PARAMS and GAMES, or --resume DIR; see tuner tune --help")
-    settings = settings_for(arguments.given_for(TuneOptions), arguments.terms, arguments.run)
+    settings = tune_settings(arguments.given_for(TuneOptions), arguments.terms, arguments.run)
     if not arguments.games and settings.own_games is None:
         raise InputError(
             "tune: expected GAMES to learn from, or --own-games N; see tuner tune --help"

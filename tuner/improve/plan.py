@@ -22,8 +22,7 @@ from tuner.core.records import (
 )
 from tuner.measured.copies import words_in
 from tuner.measured.plan import EvalsPlan, SourceFiles, require_evals, require_sources
-from tuner.options.match import EvenGames
-from tuner.options.optimize import EvenOrNone
+from tuner.options.match import EvenGames, EvenOrNone
 from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tree
 
 LIMITS = ("depth", "nodes", "movetime")

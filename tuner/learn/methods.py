@@ -36,7 +36,7 @@ from tuner.parameters.parameters import Parameters
 from tuner.play.own_games.settings import holds_own_games
 
 
-def settings_for(
+def tune_settings(
     given: Mapping[str, Any],
     terms: Iterable[str | Path],
     run: str | Path | None = None,

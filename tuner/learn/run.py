@@ -30,13 +30,12 @@ from tuner.io.run_folder import (
 )
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
-from tuner.learn.own_games import OwnRounds, learn_with_own_games
+from tuner.learn.own_games import OwnRounds, learn_with_own_games, try_steps
 from tuner.learn.reading import device_of, read_sources, report_reading, started
 from tuner.learn.result import describe
 from tuner.learn.rounds import Fitted, fitted_in_rounds, without_gpu
 from tuner.learn.searches import SearchLog
 from tuner.learn.targets import Targets
-from tuner.learn.tried import try_steps
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads

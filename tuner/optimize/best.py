@@ -21,8 +21,7 @@ from tuner.io.run_folder import kind_of
 from tuner.io.terminal import Display
 from tuner.optimize.local import Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers
-from tuner.options.match import MatchSettings
-from tuner.options.optimize import OptimizeSettings
+from tuner.options.match import MatchSettings, OptimizeSettings
 from tuner.parallel import Executor
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.match import MatchRun
@@ -69,7 +68,7 @@ def write_best(
     return paths
 
 
-def match_settings(
+def final_match(
     settings: OptimizeSettings, folder: Path, numbers: Sequence[Number], best: Mapping[str, float]
 ) -> MatchSettings:
     """Return the match of the best values against the given ones, with different openings or
@@ -107,7 +106,7 @@ def decided(result: Optimized, executor: Executor, display: Display) -> Optimize
         return result
     numbers, best = read_numbers(folder / NUMBERS), result.best
     place = folder / f"match-{result.games}"
-    match = match_settings(settings, folder, numbers, best)
+    match = final_match(settings, folder, numbers, best)
     display.note(
         f"final match: up to {settings.match_games:,} games of the best values"
         " against the given ones, with different openings or dice"

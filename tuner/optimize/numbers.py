@@ -20,12 +20,16 @@ from tuner.evaluation.own_numbers import named_weights, weight_places, with_numb
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
 from tuner.io.files import read_whole
-from tuner.options.match import GameOptions
-from tuner.options.optimize import DEFAULT_GAMES, OptimizeOptions, OptimizeSettings
+from tuner.options.match import (
+    OPTIMIZE_GAMES,
+    GameOptions,
+    OptimizeOptions,
+    OptimizeSettings,
+)
 from tuner.options.option import refuse_first
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.play.match.settings import settings_for as match_settings_for
+from tuner.play.match.settings import match_settings
 from tuner.play.players import EVALUATION, OURS, Named, understood
 
 NUMBERS = "numbers.txt"  # the file in the folder of a run
@@ -346,7 +350,7 @@ def _listed(numbers: Iterable[Number]) -> str:
 GAIN = {False: 5.0, True: 0.05}  # by whether games win points
 
 
-def settings_for(
+def optimize_settings(
     player: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> OptimizeSettings:
     """Return the settings of a new run; InputError for options that none can have, and for numbers
@@ -357,7 +361,7 @@ def settings_for(
             "optimize: expected --options FILE with the numbers; tuner optimize PLAYER --list"
             " prints one to begin from"
         )
-    games = DEFAULT_GAMES if options.games is None else options.games
+    games = OPTIMIZE_GAMES if options.games is None else options.games
     each = 2 if options.opponent is None else 4
     refuse_first(
         (
@@ -371,7 +375,7 @@ def settings_for(
     file = Path(options.options)
     numbers = read_numbers(file)
     files = tuple(map(str, terms))
-    match = match_settings_for(
+    match = match_settings(
         player,
         options.opponent or player,
         {each.name: given[each.name] for each in fields(GameOptions) if each.name in given}

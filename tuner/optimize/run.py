@@ -30,7 +30,7 @@ from tuner.optimize.best import (
 )
 from tuner.optimize.local import Local, Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
-from tuner.options.optimize import SECTION, OptimizeSettings
+from tuner.options.match import OPTIMIZE_SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine
 from tuner.play.match.match import PlayersRun
@@ -190,7 +190,7 @@ def tuned_text(task: TunedTask) -> str:
 class OptimizeRun(PlayersRun[Optimized]):
     """An optimization: a match of a player against itself with different numbers."""
 
-    command = section = SECTION
+    command = section = OPTIMIZE_SECTION
     kind, what = OptimizeSettings, "optimisation"
     settings: OptimizeSettings
 

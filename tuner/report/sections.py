@@ -15,7 +15,7 @@ import yaml
 from games.record import in_points
 from tuner.core.estimates import Estimate
 from tuner.core.text import duration, plural
-from tuner.findings.noise_band import noise_band
+from tuner.findings.selfplay import noise_band
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
 from tuner.report.charts import (

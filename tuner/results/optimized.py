@@ -13,7 +13,7 @@ from typing import Any
 from tuner.core.estimates import Estimate, fixed
 from tuner.core.records import Count, Number, to_json
 from tuner.core.text import plural
-from tuner.options.optimize import OptimizeSettings
+from tuner.options.match import OptimizeSettings
 from tuner.results.match import MatchResult
 from tuner.results.result import RunResult
 

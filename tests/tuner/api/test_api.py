@@ -585,8 +585,8 @@ def test_an_evaluation_can_be_pickled():
 def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeypatch):
     """The loop's own commands are those of a test: they play, count and learn nothing."""
     commands = Commands()
-    monkeypatch.setattr("tuner.api.improving.perform", commands.perform)
-    monkeypatch.setattr("tuner.api.improving.require_command", commands.require)
+    monkeypatch.setattr("tuner.api.runs.perform", commands.perform)
+    monkeypatch.setattr("tuner.api.runs.require_command", commands.require)
     monkeypatch.setattr("tuner.improve.rounds.require_weights", lambda *versions: {})
     plan = write_engine(tmp_path)
     found = tuner.improve_engine(plan, tmp_path / "run")

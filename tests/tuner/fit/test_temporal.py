@@ -12,8 +12,8 @@ from tuner.fit.errors import standard_errors
 from tuner.fit.fit import fit
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.equation import newton
 from tuner.fit.learners.solvers import lbfgs
+from tuner.fit.learners.solvers import newton_of_equation as newton
 from tuner.fit.null_space import find_null_space
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.fit.temporal import Temporal

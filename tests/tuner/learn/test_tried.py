@@ -14,10 +14,10 @@ from tuner.fit.fit import fit
 from tuner.fit.result import at_share
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
-from tuner.learn import tried
+from tuner.learn import own_games
+from tuner.learn.own_games import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.learn.rounds import Fitted
 from tuner.learn.targets import Start
-from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 from tuner.parameters.parameters import Parameters
@@ -67,8 +67,8 @@ def play(monkeypatch, learned, score_of, error, seconds=0.01):
         elo = score_of(share)
         return RoundMatch(games, 1 / (1 + 10 ** (-elo / 400)), estimate_of(elo, error, 1.0))
 
-    monkeypatch.setattr(tried, "played", played)
-    monkeypatch.setattr(tried.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(own_games, "played", played)
+    monkeypatch.setattr(own_games.time, "monotonic", lambda: clock[0])
     settings = TuneSettings(try_=10.0)
     begun = Start(None, None, start)
     fitted = Fitted(None, {}, result, settings)
@@ -147,7 +147,7 @@ def test_a_young_evaluation_is_judged_better(tmp_path):
 def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatch):
     """Matches that are all drawn: no file, no command that names it, the numbers of the start."""
     lost = RoundMatch(100, 0.5, estimate_of(0.0, 10.0))
-    monkeypatch.setattr(tried, "played", lambda *given: lost)
+    monkeypatch.setattr(own_games, "played", lambda *given: lost)
     out = tmp_path / "out.yaml"
     ran = done("tune", "classic", small_pgn, "--method", "logistic", "--try", 1, "-o", out)
     assert not out.exists() and str(out) not in ran.out

@@ -3,7 +3,10 @@
 The first steps use the matrix of a sample of the positions, which is cheap and good enough far from
 the optimum; then the whole matrix is computed once and reused while its steps succeed. Directions
 that the data do not identify do not move. Bounds are kept by projection: a weight at its bound is
-excluded from a step that would move it beyond (Bertsekas 1982)."""
+excluded from a step that would move it beyond (Bertsekas 1982).
+
+An estimating equation without a loss, such as that of TD(lambda), has a matrix that is not
+symmetric (LSTD(lambda), Bradtke and Barto 1996, Boyan 1999, for a tanh of a linear evaluation)."""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.datasets.dataset import blocks
+from tuner.datasets.dataset import blocks, size_of
 from tuner.fit.curvature import EXACT, FAR, Curvature
 from tuner.fit.datafit import Datafit
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -237,3 +240,35 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
         },
     )
     return record.weights
+
+
+SAMPLE_OF_EQUATION = 40_000  # positions for the matrix of a step
+MOST_ITERATIONS = 60
+LONGEST_STEP = 80.0  # centipawns that a weight may move in one step
+
+
+def newton_of_equation(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Return the weights that solve the equation, or those after the largest number of steps."""
+    weights, free = problem.inside, np.flatnonzero(problem.free.ravel())
+    games = problem.datafit.whole_games
+    sample = np.ascontiguousarray(games[:: max(1, size_of(games) // SAMPLE_OF_EQUATION)])
+    residual, matrix, fresh = problem.residual(weights)[1].ravel()[free], None, False
+    for _ in range(options.iterations or MOST_ITERATIONS):
+        if matrix is None:
+            matrix, fresh = problem.datafit.slope(weights, sample), True
+        step = -matrix.solve(problem.penalty, free, residual)
+        step *= min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+        after = weights.copy().ravel()
+        after[free] += step
+        after = np.clip(after.reshape(weights.shape), problem.low, problem.high)
+        squares, left = problem.residual(after)
+        if np.linalg.norm(left.ravel()[free]) < 0.7 * np.linalg.norm(residual) or fresh:
+            moved = np.abs(after - weights).max()
+            weights, residual, fresh = after, left.ravel()[free], False
+            record(weights, squares)
+            if moved < options.tolerance * 1e3:  # 1e-4 centipawns at the usual tolerance
+                break
+        else:
+            matrix = None
+    record.best = weights  # these solve the equation; they minimize no objective
+    return weights

@@ -45,7 +45,7 @@ def with_files(settings: Settings) -> Settings:
     return replace(settings, files={os.path.abspath(path): hash_of(path) for path in paths})
 
 
-def settings_for(
+def match_settings(
     a: str, b: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> MatchSettings:
     """Return the settings of a new match between two players: values that were given, and otherwise

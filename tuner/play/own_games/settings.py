@@ -40,7 +40,7 @@ def default_rules(game: Game) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     return resign, USUAL_DRAW if contest.level_is_drawn else None
 
 
-def settings_for(
+def games_settings(
     start: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> GamesSettings:
     """Return the settings of new games of a parameter file or of an engine, as PROTOCOL:COMMAND:

@@ -205,7 +205,7 @@ def _new(params: str, options: NetworkOptions) -> NetworkEvaluation:
     return evaluation_of(file)
 
 
-def settings_for(
+def network_settings(
     params: str, given: Mapping[str, Any], start: NetworkFile
 ) -> tuple[NetworkSettings, NetworkFile]:
     """Return the settings of a new run from `start_of` these, and the network with the points that

@@ -255,7 +255,7 @@ def usual_for(params: str) -> UsualSettings:
     return find(name if name in available() else DEFAULT_GAME).usual
 
 
-def settings_for(
+def selfplay_settings(
     start: str, given: Mapping[str, Any], terms: Iterable[str] = ()
 ) -> SelfplaySettings:
     """Return the settings of a new run from a parameter file: values that were given, and otherwise

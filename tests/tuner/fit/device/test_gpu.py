@@ -29,7 +29,7 @@ from tuner.fit.device.gpu.chunks import arrange
 from tuner.fit.errors import standard_errors
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.equation import newton as temporal_newton
+from tuner.fit.learners.solvers import newton_of_equation as temporal_newton
 from tuner.fit.null_space import find_null_space
 from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData

@@ -21,7 +21,7 @@ from tuner.evaluation.engine import MovedPositions, counted_positions
 from tuner.evaluation.evaluation import WeightsEvaluation, load_evaluation
 from tuner.evaluation.loading import load_engine
 from tuner.evaluation.networks.evaluation import network_evaluation
-from tuner.findings.played_calibration import (
+from tuner.findings.selfplay import (
     learned_network,
     learned_weights,
     played_values,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tuner.findings.played_calibration import PlayedValues, calibration_of
+from tuner.findings.selfplay import PlayedValues, calibration_of
 from tuner.statistics.intervals import wilson_interval
 
 
