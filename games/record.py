@@ -441,6 +441,12 @@ class Control:
         return self.movetime is not None and used > self.movetime + margin
 
     @property
+    def search(self) -> str:
+        """The depth or else the nodes of a search, as protocols and the names of caches have them:
+        `nodes 1000`."""
+        return f"depth {self.depth}" if self.depth is not None else f"nodes {self.nodes}"
+
+    @property
     def text(self) -> str:
         """The control in words, also for the tags of games."""
         if self.base is not None:
@@ -646,19 +652,6 @@ class EngineOption:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class SearchLimits:
-    """The limits of the search of a position; one of them is given."""
-
-    depth: int | None = None
-    nodes: int | None = None
-
-    @property
-    def text(self) -> str:
-        """The limits as the protocol and the names of caches have them: `nodes 1000`."""
-        return f"depth {self.depth}" if self.depth is not None else f"nodes {self.nodes}"
-
-
 class Searched(NamedTuple):
     """The result of a search: centipawns of the first player's view, infinite for a forced mate;
     moves to that mate, negative if the first player is mated, 0 if the position itself is mate,
@@ -723,10 +716,10 @@ class Evaluator(Protocol):
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
 
-    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
+    def searches(self, asked: Asked, limits: Control) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there."""
 
-    def require_limits(self, limits: SearchLimits) -> None:
+    def require_limits(self, limits: Control) -> None:
         """InputError for an engine that does not keep to limits of searches."""
 
     def abort(self) -> None:

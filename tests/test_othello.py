@@ -93,7 +93,7 @@ def test_the_commands_of_its_page_run_in_this_environment(tmp_path):
 
 def test_it_is_short():
     files = [path for path in EXAMPLE.rglob("*") if path.suffix in (".py", ".yaml")]
-    assert len(files) == 9 and sum(len(path.read_text().splitlines()) for path in files) < 500
+    assert len(files) == 8 and sum(len(path.read_text().splitlines()) for path in files) < 450
 
 
 def test_the_examples_of_the_tutorial_are_true(folder):

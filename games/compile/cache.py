@@ -86,6 +86,9 @@ class TolerantCache:
 
     def __init__(self, cache, kind: str) -> None:
         self._cache, self._kind = cache, kind
+        # Numba names code by what it captures, too, and compiled functions differ in each process;
+        # the folder of a unit is named by all of its sources, which decide what is captured
+        cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple())
 
     def __getattr__(self, name: str):
         return getattr(self._cache, name)

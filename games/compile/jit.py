@@ -26,7 +26,6 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import signature as typed
 from numba.extending import intrinsic as numba_intrinsic
 
@@ -162,13 +161,6 @@ class Entry:
     the cache, at the first call."""
 
     def __init__(self, unit: Unit, signatures: Sequence, function: Callable, options: dict) -> None:
-        if any(isinstance(cell.cell_contents, Dispatcher) for cell in function.__closure__ or ()):
-            # Numba's cache names code by what it captures, and such functions differ in each
-            # process: never found again
-            raise TypeError(
-                f"{function.__qualname__} captures compiled functions; entries are defined at"
-                " module level"
-            )
         self._unit, self._signatures, self._function, self._options = (
             unit,
             signatures,

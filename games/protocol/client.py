@@ -24,7 +24,6 @@ from games.record import (
     Forfeit,
     Left,
     Searched,
-    SearchLimits,
 )
 from games.streams import InputError, one_line
 
@@ -190,7 +189,7 @@ class EngineClient(Engine):
             self._require_variant()
         return asked
 
-    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
+    def searches(self, asked: Asked, limits: Control) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there.
 
         The tables of the engine are cleared before each position, as for a new game: scores then
@@ -199,14 +198,14 @@ class EngineClient(Engine):
         if asked.variant:
             self._set_variant(True)
         for i in range(len(asked)):
-            yield self._search(asked, i, f"go {limits.text}".encode())
+            yield self._search(asked, i, f"go {limits.search}".encode())
 
-    def require_limits(self, limits: SearchLimits, more: int = MORE_DEPTH) -> None:
+    def require_limits(self, limits: Control, more: int = MORE_DEPTH) -> None:
         """Search the initial position; InputError for an engine that goes on far beyond the limits,
         more than `more` plies or many times the nodes, or fails there."""
         of_nodes, allowed = limits.depth is None, limits.depth or limits.nodes or 0
         most = MORE * allowed + MORE_NODES if of_nodes else allowed + more
-        nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.text}".encode()
+        nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.search}".encode()
         try:
             self._clear()
         except EngineFault as problem:

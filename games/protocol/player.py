@@ -25,7 +25,6 @@ from games.record import (
     EngineSilent,
     Forfeit,
     Left,
-    SearchLimits,
 )
 from games.streams import InputError
 
@@ -102,7 +101,7 @@ class Engine(ABC):
     def require(self, start: np.ndarray) -> None:  # noqa: B027
         """InputError for a position that the engine cannot be given."""
 
-    def require_limits(self, limits: SearchLimits, more: int) -> None:  # noqa: B027
+    def require_limits(self, limits: Control, more: int) -> None:  # noqa: B027
         """InputError for an engine that does not keep to limits of searches, or searches more than
         `more` plies beyond its depth."""
 
@@ -161,7 +160,7 @@ class EnginePlayer:
         engine, control = self._engine, self._control
         assert engine is not None, "before its first game"
         if control.depth is not None or control.nodes is not None:
-            limits = SearchLimits(None if control.nodes else control.depth, control.nodes)
+            limits = Control(None if control.nodes else control.depth, control.nodes)
             engine.require_limits(limits, more)
         for start in starts:
             engine.require(start)

@@ -1,19 +1,61 @@
-"""Rules for the search of a game without captures, checks and repetitions, of which a few functions
-are enough."""
+"""Rules and search of a game without captures, checks and repetitions, made of a few functions."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 from numba.core import types
 
 from games.bits import EMPTY
 from games.compile.jit import Unit
+from games.search.alphabeta import make_search
+from games.search.alphabeta_searcher import AlphaBetaSearcher
 from games.search.rules import SearchRules
 
 GOES_ON = 2
 MOVES = 128  # moves are numbers from 1 to 127
-marks_type = types.Array(types.uint64, 1, "C")
+words_type = marks_type = types.Array(types.uint64, 1, "C")
+moves_type = types.Array(types.uint32, 1, "C")
+
+
+class PlainCore(NamedTuple):
+    """The compiled core of a game: what `games.plain.plain_game` is given, and its search, for the
+    addresses of an evaluation and of its weights, see `games.search.alphabeta_searcher`."""
+
+    write_moves: Callable[..., int]
+    write_play: Callable[..., None]
+    outcome: Callable[..., int]
+    searcher: Callable[..., AlphaBetaSearcher]
+
+
+def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> PlainCore:
+    """Return the core of a game of its `functions`, which are those of `plain_rules`."""
+    search, entry = make_search(plain_rules(unit, position_type, words, **functions)), unit.entry
+    load, store, generate, make, result, go_deeper = (
+        *(functions[name] for name in ("load", "store", "generate", "make", "outcome")),
+        search.deepen,
+    )
+
+    @entry(types.int64(words_type, moves_type))
+    def write_moves(words, moves):
+        return generate(load(words), moves)
+
+    @entry(types.void(words_type, types.int64, words_type))
+    def write_play(words, move, after):
+        store(after, make(load(words), move))
+
+    @entry(types.int64(words_type))
+    def outcome(words):
+        return result(load(words))
+
+    @entry(types.int64(search.contexts_type, types.int64, types.int64, search.reports_type))
+    def deepen(contexts, first, last, reports):
+        return go_deeper(contexts[0], first, last, reports)
+
+    searcher = partial(AlphaBetaSearcher, search.dtype, deepen)
+    return PlainCore(write_moves, write_play, outcome, searcher)
 
 
 def plain_rules(

@@ -49,14 +49,16 @@ def entries(home: Path, suffix: str) -> list[Path]:
     return sorted(home.glob(f"tiny-*/**/*.{suffix}"))
 
 
-def test_an_entry_that_would_be_compiled_in_every_process_is_refused():
-    """Numba's cache names code by the compiled functions that it captures, and those have names of
-    their own in each process."""
-    called = tiny().inner(types.int64(types.int64))(lambda x: 2 * x)
-    with pytest.raises(
-        TypeError, match="captures compiled functions; entries are defined at module level"
-    ):
-        tiny().entry(types.int64(types.int64))(lambda x: called(x))
+def test_an_entry_that_captures_compiled_functions_is_found_again(home):
+    """Those differ in each process, and Numba's own names of code with them."""
+
+    def made():
+        called = tiny().inner(types.int64(types.int64))(lambda x: 2 * x)
+        return tiny().entry(types.int64(types.int64))(lambda x: called(x))
+
+    first, again = made(), made()
+    assert first(21) == again(21) == 42
+    assert sum(again.compile()._cache_hits.values()) == 1
 
 
 def test_a_function_is_compiled_once_and_then_read_from_the_cache(home, capfd):

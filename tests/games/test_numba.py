@@ -40,6 +40,7 @@ USED = {
     "numba.config": ["CACHE_DIR", "DISABLE_JIT"],
     "numba.core.cgutils": ["alloca_once"],
     "numba.core.caching": [
+        "FunctionCache._index_key",
         "FunctionCache.flush",
         "FunctionCache.load_overload",
         "FunctionCache.save_overload",

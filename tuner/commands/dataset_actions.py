@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from games.record import Game, SearchLimits, find, wording_of
+from games.record import Control, Game, find, wording_of
 from games.streams import InputError
 from games.system import available_cpus
 from tuner.commands.display import TerminalDisplay, executor_of, show_note
@@ -339,9 +339,9 @@ def teaching(arguments: Arguments, game: Game) -> Iterator[tuple[Teacher | None,
     if arguments.teacher is None:
         yield None, recorded_scores
         return
-    limits = SearchLimits(arguments.depth, arguments.nodes)
-    if limits == SearchLimits():
-        limits = SearchLimits(nodes=TEACHER_NODES)
+    limits = Control(arguments.depth, arguments.nodes)
+    if limits == Control():
+        limits = Control(nodes=TEACHER_NODES)
     with Teacher(game, arguments.teacher, limits) as teacher:
         yield teacher, teacher.scores
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.match import MatchOptions, MatchSettings
+from tuner.options.match import MatchOptions, MatchSettings, games_of
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -51,12 +51,7 @@ TABLE: Table = (
     ),
     Title("sequential test"),
     *options_in(MatchOptions, "sprt model alpha beta"),
-    Title("games"),
-    *options_in(
-        MatchOptions,
-        "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
-        " affinity seed",
-    ),
+    *games_of(MatchOptions),
     Title("machine"),
     *options_in(MatchOptions, "workers"),
     cluster("play"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.match import TournamentOptions, TournamentSettings
+from tuner.options.match import TournamentOptions, TournamentSettings, games_of
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -50,12 +50,7 @@ TABLE: Table = (
     TERMS,
     Title("players and ratings"),
     *options_in(TournamentOptions, "player hash anchor"),
-    Title("games"),
-    *options_in(
-        TournamentOptions,
-        "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
-        " affinity seed",
-    ),
+    *games_of(TournamentOptions),
     Title("machine"),
     *options_in(TournamentOptions, "workers"),
     cluster("play"),

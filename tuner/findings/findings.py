@@ -62,7 +62,7 @@ def _errors(datafit: Datafit, weights) -> tuple[int, float, float]:
     """Return the number of positions, the root mean square of outcome minus value, and the
     deviation of the outcomes."""
     number, squares, total, total_squares = 0, 0.0, 0.0, 0.0
-    for found in predictions(datafit, weights, some_games(datafit)):
+    for found in predictions(datafit, weights, datafit.sampled_games(MAX_POSITIONS)):
         outcome = datafit.data.outcome[found.place].astype(float)
         residual = outcome - (2 * found.score - 1)
         number += len(outcome)
@@ -115,17 +115,12 @@ def predictions(
         datafit.data.release()
 
 
-def some_games(datafit: Datafit) -> np.ndarray:
-    """Return its games, or every k-th if they hold more than MAX_POSITIONS positions."""
-    return datafit.games[:: max(1, datafit.positions // MAX_POSITIONS)]
-
-
 def change_of_loss(
     datafit: Datafit, before: np.ndarray, after: np.ndarray, constant: float | None = None
 ) -> Change:
     """Return the mean losses per position with two sets of weights, and the change between them;
     `constant` is an evaluation in place of that before."""
-    games = some_games(datafit)
+    games = datafit.sampled_games(MAX_POSITIONS)
     sums, counts = np.zeros((2, len(games))), np.diff(datafit.data.first)[games].astype(float)
     starts = datafit.data.first[games]
     for both in zip(
@@ -165,7 +160,7 @@ def calibration(datafit: Datafit, weights: np.ndarray) -> list[Bin]:
     """Return predicted and actual scores of the first player, in bins of the prediction with about
     equal positions. There is no interval where all games of a bin ended alike, but not by wins
     of one side alone."""
-    games = some_games(datafit)
+    games = datafit.sampled_games(MAX_POSITIONS)
     found = list(predictions(datafit, weights, games))
     place, score = (
         np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score")
@@ -266,7 +261,7 @@ def _change(result: FitResult, learned: Datafit, held_out: Datafit | None) -> Ch
 
 def _mean_outcome(datafit: Datafit) -> float:
     """Return the mean outcome of the positions of a datafit, in [-1, 1]."""
-    ranges = datafit.on(some_games(datafit)).ranges
+    ranges = datafit.on(datafit.sampled_games(MAX_POSITIONS)).ranges
     outcomes = [datafit.data.outcome[begin:end] for begin, end in ranges]
     return float(np.concatenate(outcomes).mean(dtype=float))
 
@@ -277,7 +272,7 @@ def reversed_results(result: FitResult, on_results: tuple[Datafit, Datafit | Non
     datafit, start = on_results[0] if on_results else result.problem.datafit, result.problem.start
     if not start.any():
         return False
-    games, mean = some_games(datafit), _mean_outcome(datafit)
+    games, mean = datafit.sampled_games(MAX_POSITIONS), _mean_outcome(datafit)
     starts, sums = datafit.data.first[games], np.zeros(len(games))
     for part in predictions(datafit, start, games):
         products = (2 * part.score - 1) * (datafit.data.outcome[part.place] - mean)

@@ -219,6 +219,14 @@ class Datafit(Model):
         view."""
         return self.device.evaluations(self, self.ties.expand(weights), ranges)
 
+    def sampled_games(self, most: int) -> np.ndarray:
+        """Return all games, or a uniform sample of them with about `most` positions; ascending."""
+        if self.positions <= most:
+            return self.games
+        wanted = max(round(len(self.games) * most / self.positions), 1)
+        random = np.random.default_rng(len(self.games))
+        return self.games[np.sort(random.choice(len(self.games), wanted, replace=False))]
+
     def sampled_places(self, most: int = SAMPLE) -> np.ndarray:
         """Return the indices (n,) of sampled positions, ascending, or of all if they are few; long
         games count more, as in the data."""

@@ -41,7 +41,7 @@ def fit_scale(problem: Problem) -> Scale | None:
     """Return the scale at which the starting weights predict outcomes best; None if they do not
     predict outcomes."""
     datafit = problem.datafit
-    outcomes = outcomes_of(datafit, problem.start, sampled_games(datafit))
+    outcomes = outcomes_of(datafit, problem.start, datafit.sampled_games(POSITIONS))
     evaluation, outcome, phase, game = outcomes
     left_out = _dead_phases(evaluation, outcome, phase, game, datafit.data.phases)
     kept = ~np.isin(phase, left_out)
@@ -96,17 +96,6 @@ def outcomes_of(
         phase,
         np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0]),
     )
-
-
-def sampled_games(datafit: Datafit) -> np.ndarray:
-    """Return all games, or a uniform sample with about POSITIONS positions; ascending."""
-    if datafit.positions <= POSITIONS:
-        return datafit.games
-    wanted = round(len(datafit.games) * POSITIONS / datafit.positions)
-    chosen = np.random.default_rng(len(datafit.games)).choice(
-        len(datafit.games), max(wanted, 1), replace=False
-    )
-    return datafit.games[np.sort(chosen)]
 
 
 def _dead_phases(
@@ -202,7 +191,7 @@ def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
     """Return the slopes (phases + 1,) at which the starting evaluation predicts outcomes best in
     each phase, relative to `scale`. They are 1 if the starting weights are zero."""
     datafit = problem.datafit
-    games = sampled_games(datafit)
+    games = datafit.sampled_games(POSITIONS)
     evaluation, outcome, phase, game = outcomes_of(datafit, problem.start, games)
     slopes = np.ones(datafit.data.phases + 1)
     for step in range(len(slopes)):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from games.record import EngineFault, ReadOptions, ReadReport, SearchLimits, find
+from games.record import Control, EngineFault, ReadOptions, ReadReport, find
 from games.streams import InputError
 from games.system import split
 from tuner.core.estimates import Estimate, estimate_of
@@ -215,7 +215,7 @@ def _scores(version: Version, positions: np.ndarray, depth: int) -> np.ndarray:
     named = understood(version.player)
     evaluator = find(load_parameters(version.params).game).contest.evaluator
     assert evaluator is not None, "games without it have no proof"
-    engine, limits = evaluator(named.what, version.plan.options), SearchLimits(depth=depth)
+    engine, limits = evaluator(named.what, version.plan.options), Control(depth=depth)
     try:
         asked = engine.asked(positions)
         return np.array([found.score for found in engine.searches(asked, limits)])

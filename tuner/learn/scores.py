@@ -10,7 +10,7 @@ from types import TracebackType
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from games.record import Game, PositionBatch, SearchLimits
+from games.record import Control, Game, PositionBatch
 from games.streams import InputError
 from tuner.core.estimates import estimate_of
 from tuner.core.text import listed, plural
@@ -47,7 +47,7 @@ class Scores(Targets):
         options, game = self._made.options, self._made.start.game
         if options.teacher is not None:
             assert game is not None, "rows are refused, see `require_sources`"
-            limits = SearchLimits(nodes=options.nodes)
+            limits = Control(nodes=options.nodes)
             self._teacher = Teacher(
                 game, options.teacher, limits, self._made.executor, searched=self._made.searched
             ).__enter__()

@@ -20,12 +20,12 @@ from games.compile.cache import cache_home
 from games.process import split_command
 from games.record import (
     Asked,
+    Control,
     EngineFault,
     Evaluator,
     Game,
     PositionBatch,
     Searched,
-    SearchLimits,
     find,
 )
 from tuner.cluster.worker import program
@@ -173,7 +173,7 @@ class TeacherSpec:
     game: str
     engine: str
     options: tuple[tuple[str, object], ...]
-    limits: SearchLimits
+    limits: Control
     name: str
 
 
@@ -261,7 +261,7 @@ class Teacher:
         self,
         game: Game,
         engine: str,
-        limits: SearchLimits,
+        limits: Control,
         executor: Executor | None = None,
         options: Mapping[str, object] | None = None,
         folder: Path | None = None,
@@ -278,7 +278,7 @@ class Teacher:
             "engine": self.name,
             "command": engine,
             "files": program_files(engine, given, self._first),
-            "limits": limits.text,
+            "limits": limits.search,
             "game": game.name,
             "options": {name: str(value) for name, value in sorted(given.items())},
         }

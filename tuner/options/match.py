@@ -22,9 +22,12 @@ from tuner.core.records import (
     Settings,
 )
 from tuner.options.option import (
+    Table,
     TimeControl,
+    Title,
     draw,
     option,
+    options_in,
     resign,
     seed,
     time_control,
@@ -154,6 +157,18 @@ class PairsOptions(GameOptions):
         metavar="FILE",
         seldom=True,
     )
+
+
+# of matches and tournaments, in the order of their help
+GAMES = (
+    "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
+    " affinity seed"
+)
+
+
+def games_of(record: type) -> Table:
+    """Return the options on games that a record of a match or a tournament has."""
+    return (Title("games"), *options_in(record, GAMES))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from games.record import SearchLimits
+from games.record import Control
 from games.search.searcher import Limits
 from games.shogi.engines.contest import evaluator
 from games.shogi.game import GAME
@@ -32,7 +32,7 @@ def test_searches_are_those_of_the_engine_from_the_first_player_s_view():
             True,
         ]
         client.set({"hand.rook": 900})
-        quiet, drop, mate, mated = client.searches(asked, SearchLimits(depth=1))
+        quiet, drop, mate, mated = client.searches(asked, Control(depth=1))
         assert drop.score == 680.0 and drop.mate is None
         assert mate == (np.inf, 1) and mated == (np.inf, 0)
         searched = searcher_of("hand", playing=True).search([GAME.start()], Limits(depth=1))
@@ -46,7 +46,7 @@ def test_plies_to_a_mate_are_told_in_moves():
     try:
         two = "8k/9/7+P1/9/9/9/9/9/4K4 b G 1"
         plies = searcher_of("hand", playing=False).search(positions(two), Limits(depth=5)).win_in
-        (found,) = client.searches(client.asked(positions(two)), SearchLimits(depth=5))
+        (found,) = client.searches(client.asked(positions(two)), Control(depth=5))
         assert plies is not None and plies % 2 == 1 and found.mate == (plies + 1) // 2
     finally:
         client.close()

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from games.record import EngineFault, PositionBatch, SearchLimits
+from games.record import Control, EngineFault, PositionBatch
 from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
@@ -69,16 +69,14 @@ def batch_of(
     )
 
 
-DEPTH = SearchLimits(depth=1)
+DEPTH = Control(depth=1)
 BOARDS = boards(np.random.default_rng(2), 100)
 ABOUT = {"engine": "Fake 1", "limits": "depth 1"}
 USUAL = {name: value for name, (value, *_) in OPTIONS.items()}
 WANTED = [round(evaluation(CHESS.text(words).split()[0], USUAL)) for words in BOARDS]
 
 
-def teacher(
-    folder, how: str = "", workers: int = 1, limits: SearchLimits = DEPTH, **options
-) -> Teacher:
+def teacher(folder, how: str = "", workers: int = 1, limits: Control = DEPTH, **options) -> Teacher:
     return Teacher(CHESS, f"uci:{FAKE} {how}", limits, OnThreads(workers), options, folder)
 
 
@@ -110,7 +108,7 @@ def test_other_options_and_limits_have_scores_of_their_own(tmp_path):
             for words in BOARDS[:3]
         ]
         assert (other.new, other.old) == (3, 0)
-    with teacher(tmp_path, limits=SearchLimits(nodes=5)) as other:
+    with teacher(tmp_path, limits=Control(nodes=5)) as other:
         other.scores(batch_of(BOARDS[:3]))
         assert (other.new, other.old) == (3, 0)
 
@@ -228,7 +226,7 @@ def test_stockfish_scores_the_same_with_one_process_and_with_two(tmp_path):
         with Teacher(
             CHESS,
             command,
-            SearchLimits(nodes=200),
+            Control(nodes=200),
             OnThreads(workers),
             folder=tmp_path / str(workers),
         ) as it:

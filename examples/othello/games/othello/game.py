@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 from games.othello import rules
-from games.othello.search import searcher
 
 from games.plain import plain_game
 from games.record import Contest, Wording
@@ -65,13 +64,13 @@ GAME = plain_game(
     stages=("opening", "ending"),
     start=lambda: position(START),
     second_to_move=second_to_move,
-    write_moves=rules.write_moves,
-    write_play=rules.play,
-    outcome=rules.result,
+    write_moves=rules.COMPILED.write_moves,
+    write_play=rules.COMPILED.write_play,
+    outcome=rules.COMPILED.outcome,
     plies=lambda positions: positions[:, rules.STATE].astype(np.int64) >> rules.PLY_SHIFT,
     position=position,
     text=text,
     draw=draw,
-    contest=Contest(searcher=searcher),
+    contest=Contest(searcher=rules.COMPILED.searcher),
     wording=Wording(sides=("Black", "White"), piece="disc", ratios=False),
 )

@@ -17,13 +17,13 @@ from numba.core import types
 from games.bits import EMPTY, ONE, bit, lowest, popcount, without_lowest
 from games.compile import jit
 from games.compile.hashset import mix
-from games.search.plain import GOES_ON
+from games.search.plain import GOES_ON, moves_type, plain_core, words_type
 
 SOURCES = [
     *jit.modules("games.compile", "*"),
     *jit.modules("games", "bits"),
     *jit.modules("games.search", "*"),
-    *jit.modules("games.othello", "rules search"),
+    *jit.modules("games.othello", "rules"),
 ]
 CORE = jit.Unit("othello", lambda: SOURCES)
 inner, entry = CORE.inner, CORE.entry
@@ -35,8 +35,6 @@ NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
 # the eight directions: four shifts, up and then down, each with the squares that it can reach
 SHIFTS = tuple(np.uint64(n) for n in (1, 8, 9, 7))
 UP, DOWN = (NOT_A, ALL, NOT_A, NOT_H), (NOT_H, ALL, NOT_H, NOT_A)
-words_type = types.Array(types.uint64, 1, "C")
-moves_type = types.Array(types.uint32, 1, "C")
 
 
 class Position(NamedTuple):
@@ -147,26 +145,21 @@ def key_of(p):
     return p.key
 
 
-@entry(types.int64(words_type, moves_type))
-def write_moves(words, moves):
-    """Write the legal moves of a position (4,); returns their number."""
-    return generate(load(words), moves)
-
-
-@entry(types.void(words_type, types.int64, words_type))
-def play(words, move, after):
-    """Write the position after a legal move."""
-    store(after, make(load(words), move))
-
-
-@entry(types.int64(words_type))
-def result(words):
-    """Return the result for the side to move, or GOES_ON."""
-    return outcome(load(words))
-
-
 @entry(types.void(words_type))
 def complete(words):
     """Write the hash of a position."""
     p = load(words)
     words[3] = mix(mix(p.black) ^ p.white ^ (p.state & ONE) << np.uint64(63))
+
+
+COMPILED = plain_core(
+    CORE,
+    position_type,
+    WORDS,
+    load=load,
+    store=store,
+    generate=generate,
+    make=make,
+    key=key_of,
+    outcome=outcome,
+)

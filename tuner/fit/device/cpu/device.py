@@ -48,6 +48,7 @@ from tuner.fit.device.cpu.sums import (
     second_moments,
     signed_scores,
     sum_of,
+    summed,
     watch,
     whole_moments,
 )
@@ -190,7 +191,6 @@ class Cpu:
     ) -> np.ndarray:
         """See `Device`."""
         size, extra = weights.size, model.temporal_data
-        found = np.zeros((size, size))
 
         def work(some: np.ndarray) -> np.ndarray:
             state, part = self._state(model, weights, some), np.zeros((size, size))
@@ -213,14 +213,8 @@ class Cpu:
             )
             return part
 
-        for part in watch(
-            in_order(work, games_ahead(model.data, games, SMALLER), self.workers),
-            model,
-            games,
-            SMALLER,
-        ):
-            found += part
-        return found
+        pieces = games_ahead(model.data, games, SMALLER)
+        return summed(work, pieces, self.workers, model, games, SMALLER, (size, size))
 
     def _state(self, model: Model, weights: np.ndarray, games: np.ndarray) -> TemporalState:
         """Return the state of whole games, which are read together."""

@@ -81,6 +81,23 @@ def watch(
         model.progress(done, total)
 
 
+def summed(
+    work: Callable[[Any], np.ndarray],
+    pieces: Iterable[Any],
+    workers: int,
+    model: Model,
+    ranges: np.ndarray,
+    size: int,
+    shape: tuple[int, ...],
+) -> np.ndarray:
+    """Return the sum of the arrays of this shape that `work` makes of the pieces, of some size, of
+    ranges, added in order, see `watch`."""
+    found = np.zeros(shape)
+    for part in watch(in_order(work, pieces, workers), model, ranges, size):
+        found += part
+    return found
+
+
 LARGER = 4  # times the size of a piece: each piece has its own sums
 # products of a pair of nonzeros that a matrix of its own saves, per entry of that matrix times the
 # stages
@@ -102,7 +119,6 @@ def scaled_moments(
     few = SAVED * stages * width**2 / nonzeros**2
     pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
     shares, unscaled = model.shares, model.unscaled
-    sums = np.zeros((size, size))
 
     def work(piece: np.ndarray) -> np.ndarray:
         _, base, terms = terms_of(piece)
@@ -163,11 +179,8 @@ def scaled_moments(
         found[:, last:, :, last:] = corner.transpose(0, 2, 1, 3)
         return found.reshape(size, size) + _symmetric(half)
 
-    for some in watch(
-        in_order(work, ahead(data, ranges, larger=LARGER), workers), model, ranges, LARGER * BLOCK
-    ):
-        sums += some
-    return sums
+    pieces = ahead(data, ranges, larger=LARGER)
+    return summed(work, pieces, workers, model, ranges, LARGER * BLOCK, (size, size))
 
 
 def _symmetric(half: np.ndarray) -> np.ndarray:
@@ -442,12 +455,8 @@ class Curvatures:
             kernel(rows, ranges, base, terms, last, shares, unscaled, *given, part)
             return part
 
-        found = np.zeros(shape)
-        for part in watch(
-            in_order(work, numbered, self.workers), self.model, self.ranges, self._larger * BLOCK
-        ):
-            found += part
-        return found
+        size = self._larger * BLOCK
+        return summed(work, numbered, self.workers, self.model, self.ranges, size, shape)
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         """Return the products (d, k) with vectors (d, k)."""
@@ -466,12 +475,12 @@ def by_stage(sums: np.ndarray) -> np.ndarray:
 
 
 def signed_scores(
-    model: Model, shape: tuple[int, int], terms_of: TermsOf, signs: np.ndarray, workers: int
+    model: Model, of_weights: tuple[int, int], terms_of: TermsOf, signs: np.ndarray, workers: int
 ) -> np.ndarray:
     """Return the sums (d, k) of the scores of all groups of games, each times its signs (groups,
     k)."""
     games, group = model.whole_games, model.groups[1]
-    stages, width = shape
+    stages, width = of_weights
 
     def work(some: slice) -> np.ndarray:
         piece = np.ascontiguousarray(games[some])
@@ -492,8 +501,5 @@ def signed_scores(
         )
         return part
 
-    found = np.zeros((width, stages, signs.shape[1]))
-    size = BLOCK * larger_pieces(model, stages * width)
-    for part in watch(in_order(work, together(games, size), workers), model, model.ranges, size):
-        found += part
-    return by_stage(found)
+    size, shape = BLOCK * larger_pieces(model, stages * width), (width, stages, signs.shape[1])
+    return by_stage(summed(work, together(games, size), workers, model, model.ranges, size, shape))

@@ -13,7 +13,7 @@ from games import process
 from games.chess.engines.players import evaluator
 from games.protocol import client
 from games.protocol.client import option_of
-from games.record import EngineFault, EngineOption, SearchLimits
+from games.record import Control, EngineFault, EngineOption
 from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
@@ -25,7 +25,7 @@ from tests.games.chess.engines.client.support import (
     positions,
 )
 
-DEPTH = SearchLimits(depth=1)
+DEPTH = Control(depth=1)
 
 
 @pytest.fixture
@@ -191,10 +191,8 @@ def test_no_engine_is_left_behind(start):
 
 def test_stockfish_searches(start):
     engine = start(command=installed("stockfish"), Hash=1)
-    searched = list(engine.searches(engine.asked(positions(*FENS, MATED)), SearchLimits(nodes=500)))
-    again = list(
-        engine.searches(engine.asked(positions(*FENS, MATED)[::-1]), SearchLimits(nodes=500))
-    )
+    searched = list(engine.searches(engine.asked(positions(*FENS, MATED)), Control(nodes=500)))
+    again = list(engine.searches(engine.asked(positions(*FENS, MATED)[::-1]), Control(nodes=500)))
     assert searched == again[::-1]  # the order of the positions changes nothing
     assert searched[1].score > 100 and searched[2].score < -100
 
