@@ -33,10 +33,10 @@ class PlainCore(NamedTuple):
 def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> PlainCore:
     """Return the core of a game of its `functions`, which are those of `plain_rules`."""
     search, entry = make_search(plain_rules(unit, position_type, words, **functions)), unit.entry
-    load, store, generate, make, result, go_deeper = (
-        *(functions[name] for name in ("load", "store", "generate", "make", "outcome")),
-        search.deepen,
+    load, generate, make, result = (
+        functions[name] for name in ("load", "generate", "make", "outcome")
     )
+    go_deeper = search.deepen
 
     @entry(types.int64(words_type, moves_type))
     def write_moves(words, moves):
@@ -44,7 +44,9 @@ def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> 
 
     @entry(types.void(words_type, types.int64, words_type))
     def write_play(words, move, after):
-        store(after, make(load(words), move))
+        p = make(load(words), move)
+        for i in range(len(after)):
+            after[i] = p[i]
 
     @entry(types.int64(words_type))
     def outcome(words):
@@ -64,10 +66,8 @@ def plain_rules(
     words: int,
     *,
     load: Any,
-    store: Any,
     generate: Any,
     make: Any,
-    key: Any,
     outcome: Any,
 ) -> SearchRules:
     """Return the rules of a game for `games.search.alphabeta.make_search`.
@@ -76,6 +76,15 @@ def plain_rules(
     `outcome` takes p and returns the result for the side to move, 1, 0 or -1, or GOES_ON. The
     other arguments are fields of `SearchRules`; the last word of a position is its key."""
     inner = unit.inner
+
+    @inner(types.void(words_type, position_type))
+    def store(line, p):
+        for i in range(words):
+            line[i] = p[i]
+
+    @inner(types.uint64(position_type))
+    def key(p):
+        return p[words - 1]
 
     @inner(types.int64(position_type, types.boolean, types.Array(types.uint32, 1, "C")))
     def all_moves(p, noisy, moves):

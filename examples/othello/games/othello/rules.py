@@ -135,16 +135,6 @@ def load(words):
     return Position(words[0], words[1], words[2], words[3])
 
 
-@inner(types.void(words_type, position_type))
-def store(words, p):
-    words[0], words[1], words[2], words[3] = p.black, p.white, p.state, p.key
-
-
-@inner(types.uint64(position_type))
-def key_of(p):
-    return p.key
-
-
 @entry(types.void(words_type))
 def complete(words):
     """Write the hash of a position."""
@@ -157,9 +147,7 @@ COMPILED = plain_core(
     position_type,
     WORDS,
     load=load,
-    store=store,
     generate=generate,
     make=make,
-    key=key_of,
     outcome=outcome,
 )
