@@ -15,44 +15,46 @@ from typing import Any
 import numpy as np
 
 from games.reading import Faults, FileFault, FileGame, Policy, hash_of, require_own
-from games.record import Files, Game, Line, PlayedGame, PositionBatch, ReadOptions, ReadReport, find
-from games.search.plain import GOES_ON, MOVES
+from games.record import (
+    Contest,
+    Files,
+    Game,
+    Line,
+    PlayedGame,
+    PositionBatch,
+    ReadOptions,
+    ReadReport,
+    find,
+)
+from games.search.plain import GOES_ON, MOVES, PlainCore
 from games.streams import InputError, lines
 
 
 def plain_game(
+    core: PlainCore,
     *,
     name: str,
     suffix: str,
     names: Sequence[str],
     text: Callable[[np.ndarray], str],
-    second_to_move: Callable[[np.ndarray], bool],
-    write_moves: Callable[[np.ndarray, np.ndarray], int],
-    write_play: Callable[[np.ndarray, int, np.ndarray], None],
-    outcome: Callable[[np.ndarray], int],
     **more: Any,
 ) -> Game:
     """Return the record of a game whose moves are numbers below `MOVES` with one of `names` each,
-    and whose files end in `suffix`.
-
-    `write_moves` writes the legal moves of a position into an array of uint32 and returns their
-    number; `write_play` writes the position after a move into the last array; `outcome` is the
-    result of a position for the side to move, 1, 0 or -1, or GOES_ON. `more` are fields of
-    `Game`."""
+    and whose files end in `suffix`; `more` are fields of `Game`."""
 
     def legal_moves(words: np.ndarray) -> list[int]:
         moves = np.empty(MOVES, np.uint32)
-        found: list[int] = moves[: write_moves(words, moves)].tolist()
+        found: list[int] = moves[: core.write_moves(words, moves)].tolist()
         return found
 
     def play(words: np.ndarray, move: int) -> np.ndarray:
         after = np.empty_like(words)
-        write_play(words, move, after)
+        core.write_play(words, move, after)
         return after
 
     def result(line: Line) -> int | None:
-        found = outcome(line[-1])
-        return None if found == GOES_ON else -found if second_to_move(line[-1]) else found
+        found = core.outcome(line[-1])
+        return None if found == GOES_ON else -found if core.second_to_move(line[-1]) else found
 
     def move_named(words: np.ndarray, named: str) -> int:
         for move in legal_moves(words):
@@ -65,7 +67,8 @@ def plain_game(
 
     return Game(
         name=name,
-        second_to_move=second_to_move,
+        words=core.words,
+        second_to_move=core.second_to_move,
         legal_moves=legal_moves,
         play=play,
         result=result,
@@ -74,6 +77,7 @@ def plain_game(
         move_name=move_name,
         move_named=move_named,
         files=plain_files(name, suffix),
+        contest=Contest(searcher=core.searcher),
         **more,
     )
 

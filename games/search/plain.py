@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
@@ -21,22 +22,31 @@ moves_type = types.Array(types.uint32, 1, "C")
 
 
 class PlainCore(NamedTuple):
-    """The compiled core of a game: what `games.plain.plain_game` is given, and its search, for the
-    addresses of an evaluation and of its weights, see `games.search.alphabeta_searcher`."""
+    """The functions on words that `games.plain.plain_game` makes a game of.
 
-    write_moves: Callable[..., int]
-    write_play: Callable[..., None]
-    outcome: Callable[..., int]
-    searcher: Callable[..., AlphaBetaSearcher]
+    `write_moves` writes the legal moves of a position into an array of uint32 and returns their
+    number; `write_play` writes the position after a move into the last array; `outcome` is the
+    result of a position for the side to move, 1, 0 or -1, or GOES_ON. `searcher` is that of a
+    `Contest`."""
+
+    words: int
+    second_to_move: Callable[[np.ndarray], bool]
+    write_moves: Callable[[np.ndarray, np.ndarray], int]
+    write_play: Callable[[np.ndarray, int, np.ndarray], None]
+    outcome: Callable[[np.ndarray], int]
+    searcher: Callable[..., AlphaBetaSearcher] | None = None
 
 
-def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> PlainCore:
-    """Return the core of a game of its `functions`, which are those of `plain_rules`."""
-    search, entry = make_search(plain_rules(unit, position_type, words, **functions)), unit.entry
+def plain_core(
+    unit: Unit, position_type: Any, *, second_to_move: Any, **functions: Any
+) -> PlainCore:
+    """Return the core of a game of its `functions`, which are those of `plain_rules`, and of
+    `second_to_move`, which takes words."""
+    search, entry = make_search(plain_rules(unit, position_type, **functions)), unit.entry
     load, generate, make, result = (
         functions[name] for name in ("load", "generate", "make", "outcome")
     )
-    go_deeper = search.deepen
+    size, go_deeper = position_type.count, search.deepen
 
     @entry(types.int64(words_type, moves_type))
     def write_moves(words, moves):
@@ -45,7 +55,7 @@ def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> 
     @entry(types.void(words_type, types.int64, words_type))
     def write_play(words, move, after):
         p = make(load(words), move)
-        for i in range(len(after)):
+        for i in range(size):
             after[i] = p[i]
 
     @entry(types.int64(words_type))
@@ -56,14 +66,17 @@ def plain_core(unit: Unit, position_type: Any, words: int, **functions: Any) -> 
     def deepen(contexts, first, last, reports):
         return go_deeper(contexts[0], first, last, reports)
 
+    @entry(types.boolean(words_type))
+    def second_moves(words):
+        return second_to_move(words)
+
     searcher = partial(AlphaBetaSearcher, search.dtype, deepen)
-    return PlainCore(write_moves, write_play, outcome, searcher)
+    return PlainCore(size, second_moves, write_moves, write_play, outcome, searcher)
 
 
 def plain_rules(
     unit: Unit,
     position_type: Any,
-    words: int,
     *,
     load: Any,
     generate: Any,
@@ -75,7 +88,7 @@ def plain_rules(
     `generate` takes p and a row of uint32, writes the legal moves and returns their number;
     `outcome` takes p and returns the result for the side to move, 1, 0 or -1, or GOES_ON. The
     other arguments are fields of `SearchRules`; the last word of a position is its key."""
-    inner = unit.inner
+    inner, words = unit.inner, position_type.count
 
     @inner(types.void(words_type, position_type))
     def store(line, p):

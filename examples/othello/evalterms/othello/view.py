@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from games.othello.rules import CORE as CORE
-from games.othello.rules import STATE, inner, targets, words_type
 from games.othello.rules import WORDS as WORDS
+from games.othello.rules import inner, second_to_move, targets, words_type
 from numba.core import types
 
 from games.bits import EMPTY, ONE, popcount
@@ -26,11 +26,6 @@ class Side(NamedTuple):
 
 
 side_type = numba.typeof(Side(EMPTY, EMPTY, EMPTY))
-
-
-@inner(types.boolean(words_type))
-def second_to_move(words):
-    return words[STATE] & ONE != EMPTY
 
 
 @inner(side_type(words_type), forceinline=True)

@@ -8,7 +8,7 @@ import numpy as np
 from games.othello import rules
 
 from games.plain import plain_game
-from games.record import Contest, Wording
+from games.record import Wording
 
 NAMES = ["", *(f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"), "pass"]
 START = f"{'.' * 27}ox{'.' * 6}xo{'.' * 27} x 0"
@@ -51,26 +51,16 @@ def draw(words: np.ndarray) -> str:
     )
 
 
-def second_to_move(words: np.ndarray) -> bool:
-    """Whether White is to move."""
-    return bool(int(words[rules.STATE]) & 1)
-
-
 GAME = plain_game(
+    rules.COMPILED,
     name="othello",
     suffix=".oth",
     names=NAMES,
-    words=rules.WORDS,
     stages=("opening", "ending"),
     start=lambda: position(START),
-    second_to_move=second_to_move,
-    write_moves=rules.COMPILED.write_moves,
-    write_play=rules.COMPILED.write_play,
-    outcome=rules.COMPILED.outcome,
     plies=lambda positions: positions[:, rules.STATE].astype(np.int64) >> rules.PLY_SHIFT,
     position=position,
     text=text,
     draw=draw,
-    contest=Contest(searcher=rules.COMPILED.searcher),
     wording=Wording(sides=("Black", "White"), piece="disc", ratios=False),
 )

@@ -135,6 +135,12 @@ def load(words):
     return Position(words[0], words[1], words[2], words[3])
 
 
+@inner(types.boolean(words_type))
+def second_to_move(words):
+    """Return whether White is to move."""
+    return words[STATE] & ONE != EMPTY
+
+
 @entry(types.void(words_type))
 def complete(words):
     """Write the hash of a position."""
@@ -145,7 +151,7 @@ def complete(words):
 COMPILED = plain_core(
     CORE,
     position_type,
-    WORDS,
+    second_to_move=second_to_move,
     load=load,
     generate=generate,
     make=make,
