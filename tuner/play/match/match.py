@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from tuner.play.match.pairs import (
     BLOCK,
     MatchPlayers,
     MatchSpec,
+    Pair,
     PairTask,
     block_text,
     play_block,
@@ -234,54 +236,20 @@ class PairsRun(PlayersRun[Found]):
         """See `Run`. Every pair counts from its record in the store, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
-        game, legs = self.game, self.legs
-        pairs = None if self.settings.games is None else self.settings.games // 2
-        score = Score([Tally(None if leg else self.test, game.points) for leg in range(len(legs))])
-        own = [store.folder / f"games{game.files.suffixes[0]}"] if self.kept else []
-        outputs = [*own, *([self.output] if self.output else [])]
-        journal = Journal(
-            store,
-            outputs if game.files.game_text is not None else (),
-            len(legs),
-            pairs,
-            game.points,
-            game.files.session,
-        )
+        points, test = self.game.points, self.test
+        score = Score([Tally(None if leg else test, points) for leg in range(len(self.legs))])
+        journal = self._journal(store)
         reported: set[tuple[str, str]] = set()
         try:
-            if self.more:
-                change_settings(store, self.settings)
-            if self.output is not None:
-                store.put(OUTPUT, os.fsencode(os.path.abspath(self.output)))
-            for line in journal.lines:
-                score.add(line)
-            self.openings.known(
-                {line.pair: line.opening for line in journal.lines if line.opening is not None}
-            )
-            self.note_games(len(score.done), "pairs")
-            total = None if pairs is None or self.test else pairs * len(legs)
-            self.display.begin("playing", total)
+            self._take_up(store, journal, score)
             pace = Pace(None)
             pace.begin_at(len(score.done))
             with interrupts() as interrupted:
-                known = frozenset(score.done)
-                size = BLOCK if self.settings.restart else 1
-                left = blocks_left(len(legs), pairs, known, score.decided, size, self.wanted(score))
-                tasks = (
-                    [PairTask(leg, number, self.openings.opening(number)) for leg, number in block]
-                    for block in left
-                )
-                played = iter(()) if score.decided() else run(playing, tasks, interrupted)
-                for pair in itertools.chain.from_iterable(played):
-                    if (pair.line.leg, pair.line.pair) in known:
-                        continue
+                played = self._played(playing, score, interrupted)
+                for pair in played:
                     journal.append(pair.line, pair.texts)
                     score.add(pair.line)
-                    for forfeit in filter(None, pair.line.forfeits):
-                        fault = (legs[pair.line.leg]["ab".index(forfeit[0])].name, forfeit[2:])
-                        if fault not in reported:
-                            reported.add(fault)
-                            self.display.note(first_forfeit_text(forfeit, legs[pair.line.leg]))
+                    self._note_forfeits(pair.line, reported)
                     done = len(score.done)
                     self.display.playing(self.progress(score, pace.rate(done)), done)
                     if score.decided():
@@ -292,6 +260,69 @@ class PairsRun(PlayersRun[Found]):
         finally:
             journal.close()
         return self._result(score, store.folder, interrupted.is_set())
+
+    @property
+    def _pairs(self) -> int | None:
+        """The number of pairs of each leg; None without a limit."""
+        return None if self.settings.games is None else self.settings.games // 2
+
+    def _journal(self, store: Store) -> Journal:
+        """Return the journal of pairs, and of the files of their games."""
+        game = self.game
+        own = [store.folder / f"games{game.files.suffixes[0]}"] if self.kept else []
+        outputs = [*own, *([self.output] if self.output else [])]
+        return Journal(
+            store,
+            outputs if game.files.game_text is not None else (),
+            len(self.legs),
+            self._pairs,
+            game.points,
+            game.files.session,
+        )
+
+    def _take_up(self, store: Store, journal: Journal, score: Score) -> None:
+        """Count the pairs of earlier runs, and say where this one begins."""
+        if self.more:
+            change_settings(store, self.settings)
+        if self.output is not None:
+            store.put(OUTPUT, os.fsencode(os.path.abspath(self.output)))
+        for line in journal.lines:
+            score.add(line)
+        self.openings.known(
+            {line.pair: line.opening for line in journal.lines if line.opening is not None}
+        )
+        self.note_games(len(score.done), "pairs")
+        pairs = self._pairs
+        total = None if pairs is None or self.test else pairs * len(self.legs)
+        self.display.begin("playing", total)
+
+    def _played(
+        self, playing: Running, score: Score, interrupted: threading.Event
+    ) -> Iterator[Pair]:
+        """Play the pairs that are left, and yield those that are not known."""
+        if score.decided():
+            return
+        known, size = frozenset(score.done), BLOCK if self.settings.restart else 1
+        left = blocks_left(
+            len(self.legs), self._pairs, known, score.decided, size, self.wanted(score)
+        )
+        tasks = (
+            [PairTask(leg, number, self.openings.opening(number)) for leg, number in block]
+            for block in left
+        )
+        for block in run(playing, tasks, interrupted):
+            for pair in block:
+                if (pair.line.leg, pair.line.pair) not in known:
+                    yield pair
+
+    def _note_forfeits(self, line: PairLine, reported: set[tuple[str, str]]) -> None:
+        """Say of a player's fault when it is the first of its kind; add it to those reported."""
+        players = self.legs[line.leg]
+        for forfeit in filter(None, line.forfeits):
+            fault = (players["ab".index(forfeit[0])].name, forfeit[2:])
+            if fault not in reported:
+                reported.add(fault)
+                self.display.note(first_forfeit_text(forfeit, players))
 
     def _result(self, score: Score, folder: Path, interrupted: bool) -> Found:
         kept = folder if self.kept else None

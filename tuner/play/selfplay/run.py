@@ -174,28 +174,17 @@ class LearningRun(Run[SelfPlay]):
         folder, files = store.folder, Folder(store, self.learned, self.games_file())
         started, written = time.process_time(), time.monotonic()
         try:
-            if files.restore(self.learner):
-                change_settings(store, self.settings)
-            else:
-                files.checkpoint(self.learner)
-            last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
-            if not (folder / self.learned).exists():  # so that there is a report at any time
-                self.write(folder / self.learned, last)
+            last = self._take_up(store, files)
             spent = last["cpu_seconds"]
-            self.note_games(last["games"])
-            self.display.note(f"{self.text()}, in {folder}")
-            self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
                 for line, text, keys in self.batches(files, last, playing, asked):
-                    measured, aside = None, 0.0
-                    if self.measurement:
-                        if self.measurement.due(last["games"], line["games"]):
-                            measured = self.measurement.measured(self.now(), asked)
-                            if measured is None:  # the batch is learned again with --resume
-                                files.restore(self.learner)
-                                break
-                        line |= {self.measurement.key: to_json(measured)} if measured else {}
-                        aside = self.measurement.seconds
+                    measures = self._measures(last, line)
+                    measured = measures.measured(self.now(), asked) if measures else None
+                    if measures and measured is None:  # the batch is learned again with --resume
+                        files.restore(self.learner)
+                        break
+                    line |= {measures.key: to_json(measured)} if measures else {}
+                    aside = self.measurement.seconds if self.measurement else 0.0
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)
                     if measured:  # before its line
                         (folder / CHECKPOINTS).mkdir(exist_ok=True)
@@ -214,6 +203,29 @@ class LearningRun(Run[SelfPlay]):
         finally:
             files.close()
         return self._result(folder, last, interrupted)
+
+    def _take_up(self, store: Store, files: Folder) -> dict[str, Any]:
+        """Restore the learner, or keep that of a new run; return the line of the last batch."""
+        folder = store.folder
+        if files.restore(self.learner):
+            change_settings(store, self.settings)
+        else:
+            files.checkpoint(self.learner)
+        last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
+        if not (folder / self.learned).exists():  # so that there is a report at any time
+            self.write(folder / self.learned, last)
+        self.note_games(last["games"])
+        self.display.note(f"{self.text()}, in {folder}")
+        self.display.begin(self.doing, self.settings.games)
+        return last
+
+    def _measures(
+        self, last: dict[str, Any], line: dict[str, Any]
+    ) -> Measurement | MatchMeasurement | None:
+        """Return what measures the learner after this batch; None if nothing does."""
+        measurement = self.measurement
+        due = measurement and measurement.due(last["games"], line["games"])
+        return measurement if due else None
 
     def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> SelfPlay:
         output = self.output or folder / self.learned
