@@ -15,7 +15,7 @@ import re
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -390,11 +390,25 @@ class ImproveRun(Run[Improved]):
         and a line on the round."""
         place = self.root / f"round-{number}"
         place.mkdir(exist_ok=True)
-        learned = place / LEARNED
         games = (
             Path(self.plan.results) if self.plan.results else self._own_games(number, before, place)
         )
-        run = place / "learn"
+        self._learned_of(number, before, games, rows)
+        tried = list(self._tried(number, before, first, games, rows))
+        if not tried:
+            return None, f"round {number}: no weight changed, so no match was played"
+        judged = [each for each in tried if each is not None]
+        if not judged or (best := max(judged, key=lambda each: each[0]))[0] <= 0:
+            return None, f"round {number}: no step is expected to gain"
+        gain, line, version = best
+        seconds = self.budget.spent(number, number)
+        taken = {"version": version.name, "elo_a_minute": 60 * gain / max(seconds, 1.0)}
+        self.steps.once(number, TAKEN, "the version with the highest expected gain", taken.copy)
+        return version, f"{line}, so it is kept; the round took {duration(seconds)}"
+
+    def _learned_of(self, number: int, before: Version, games: Path, rows: Sequence[Path]) -> None:
+        """Count the rows of games, unless that was done, and learn from all of the rows."""
+        run = self.root / f"round-{number}" / "learn"
         played = any(each == number and " match " in step for each, step in self.steps.done)
         if self.steps.is_stale(number, "rows") and not played:
             for name in ("rows", "learn"):
@@ -407,17 +421,23 @@ class ImproveRun(Run[Improved]):
         words = self._resumed(number, "learn", run, self._learn(before, rows, run))
         found = ("positions", "loss_before", "loss_after", "held_out", "noise")
         self.steps.command(number, "learn", words, found)
+
+    def _tried(
+        self, number: int, before: Version, first: Version, games: Path, rows: Sequence[Path]
+    ) -> Iterator[tuple[float, str, Version] | None]:
+        """Build and judge what was learned, by steps; yield for each that changes a weight its
+        expected gain, a line on it and its version, or None if it does not act as predicted."""
+        place, judged = self.root / f"round-{number}", False
         steps = STEPS_OF_RESULTS if self.plan.results else STEPS_OF_GAMES
-        tried, differs = list[tuple[float, str, Version]](), False
         for i, (share, part) in enumerate(steps.items()):
             version = Version(f"round {number}{part.name}", place / share, self.plan)
-            numbers = self._part(before, learned, share, part) if part.way else learned
-            if share == QUARTER and tried:
+            numbers = self._part(before, place / LEARNED, share, part)
+            if share == QUARTER and judged:
                 break
             if not self._built(number, share, version, numbers, before, games, rows):
                 continue
-            differs = True
             if not self._acts_as_predicted(number, share, version):
+                yield None
                 continue
             time_share = 1 / (len(steps) - i) if self.plan.results else 1.0
             seconds = self.budget.matches(number, time_share)
@@ -426,19 +446,11 @@ class ImproveRun(Run[Improved]):
                 f"{version.name}: {verdict} against the previous version by all matches,"
                 f" {verdict.expected:+.0f} expected"
             )
-            tried.append((verdict.expected, line, version))
+            judged = True
+            yield verdict.expected, line, version
             if not self.plan.results and verdict.expected >= GAIN.mean / 2:
                 break  # of less, half of the step is expected to gain more
             self.display.note(line)
-        if tried and (best := max(tried, key=lambda each: each[0]))[0] > 0:
-            gain, line, version = best
-            seconds = self.budget.spent(number, number)
-            taken = {"version": version.name, "elo_a_minute": 60 * gain / max(seconds, 1.0)}
-            self.steps.once(number, TAKEN, "the version with the highest expected gain", taken.copy)
-            return version, f"{line}, so it is kept; the round took {duration(seconds)}"
-        if not differs:
-            return None, f"round {number}: no weight changed, so no match was played"
-        return None, f"round {number}: no step is expected to gain"
 
     def _own_games(self, number: int, before: Version, place: Path) -> Path:
         """Play games of a version; return their folder."""
@@ -555,7 +567,10 @@ class ImproveRun(Run[Improved]):
         ]
 
     def _part(self, before: Version, learned: Path, share: str, part: Part) -> Path:
-        """Write the weights a part of the way between a version and the learned ones."""
+        """Write the weights a part of the way between a version and the learned ones, and return
+        their file: that of the learned ones for all of it."""
+        if not part.way:
+            return learned
         path = learned.with_name(f"{share}.yaml")
         start, end = load_parameters(before.params), load_parameters(learned)
         end_weights = end.estimate if self.plan.results else end.weights
@@ -576,35 +591,12 @@ class ImproveRun(Run[Improved]):
         """Copy the sources, write numbers into them, build, and check the rows. Return whether a
         number changed."""
         plan, prefix = self.plan, f"{share} " if share else ""
-
-        def make() -> dict:
-            shutil.rmtree(version.folder, ignore_errors=True)
-            version.folder.mkdir()
-            copy_folder(self.root / SOURCE, version.tree)
-            require_own(version)
-            if numbers is not None:
-                into = [word for path in version.sources for word in ("--into", str(path))]
-                decimals = words_of({"decimals": plan.source.decimals or None})
-                words = ["export", str(numbers), *into, *version.numbers, *decimals]
-                self._commands.perform(words)
-                touch_sources(version.tree)
-            source = Path(plan.source.folder)
-            inside = source.relative_to(self._repository())
-            patch = patch_of(version, self.root / SOURCE, inside)  # of numbers alone, before builds
-            replace_file(version.folder / PATCH, patch)
-            changed = before is None or patch != (before.folder / PATCH).read_bytes()
-            if changed:
-                with untouched(source):
-                    build(version)
-                if before is not None:
-                    require_new_program(version, before)
-            return {"changed": changed}
-
         last = "check" if before is None else PROOF
         is_stale = self.steps.is_stale(number, f"{prefix}build")  # corrected sources, since then
         if is_stale or (number, f"{prefix}{last}") not in self.steps.done:
             for step in ("build", "numbers", "check", PROOF):
                 self.steps.done.pop((number, f"{prefix}{step}"), None)
+        make = functools.partial(self._make, version, numbers, before)
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
         if not found["changed"]:
             return False
@@ -612,7 +604,45 @@ class ImproveRun(Run[Improved]):
         if before is None and plan.measured is not None:
             measure = functools.partial(self._estimate, version)
             self.steps.once(number, "check", f"evaluations of {version.rows}", measure)
-            return True
+        else:
+            self._check_built(number, prefix, version, before, games, rows)
+        return True
+
+    def _make(self, version: Version, numbers: Path | None, before: Version | None) -> dict:
+        """Copy the sources, write numbers into them, and build if they differ from before."""
+        shutil.rmtree(version.folder, ignore_errors=True)
+        version.folder.mkdir()
+        copy_folder(self.root / SOURCE, version.tree)
+        require_own(version)
+        if numbers is not None:
+            into = [word for path in version.sources for word in ("--into", str(path))]
+            decimals = words_of({"decimals": self.plan.source.decimals or None})
+            self._commands.perform(["export", str(numbers), *into, *version.numbers, *decimals])
+            touch_sources(version.tree)
+        source = Path(self.plan.source.folder)
+        inside = source.relative_to(self._repository())
+        patch = patch_of(version, self.root / SOURCE, inside)  # of numbers alone, before builds
+        replace_file(version.folder / PATCH, patch)
+        changed = before is None or patch != (before.folder / PATCH).read_bytes()
+        if changed:
+            with untouched(source):
+                build(version)
+            if before is not None:
+                require_new_program(version, before)
+        return {"changed": changed}
+
+    def _check_built(
+        self,
+        number: int,
+        prefix: str,
+        version: Version,
+        before: Version | None,
+        games: Path | None,
+        rows: Sequence[Path],
+    ) -> None:
+        """Read the numbers of a version out of its sources; check that what it counts, evaluates
+        and searches follows from them."""
+        plan = self.plan
         sources = [word for path in version.sources for word in ("--from", str(path))]
         self.steps.command(
             number,
@@ -635,7 +665,6 @@ class ImproveRun(Run[Improved]):
             )
             if "remark" in found:
                 self.steps.display.note(f"{version.name}: {found['remark']}")
-        return True
 
     def _estimate(self, first: Version) -> dict:
         """Check the program that evaluates, and estimate how long it takes to measure all numbers.
