@@ -56,18 +56,18 @@ def encodings_of(game: str) -> dict[str, Encoding]:
 def encoding_named(game: str, name: str) -> Encoding:
     """Return an encoding of a game: one of its own, `terms`, or both, such as `bitboard768+terms`.
     ValueError if there is none of this name."""
-    found = encodings_of(game)
+    encodings = encodings_of(game)
     board, plus, terms = name.rpartition("+")
     own = board if plus and terms == TERMS else name
-    if own not in found and (plus or own != TERMS or not found):
+    if own not in encodings and (plus or own != TERMS or not encodings):
         raise ValueError(
-            f"{game} has no encoding {name!r}; available: {', '.join(found)}, {TERMS}"
-            if found
+            f"{game} has no encoding {name!r}; available: {', '.join(encodings)}, {TERMS}"
+            if encodings
             else f"{game} has no encodings for networks"
         )
     if own == name != TERMS:
-        return found[name]
-    return _with_terms(game, found.get(own))
+        return encodings[name]
+    return _with_terms(game, encodings.get(own))
 
 
 def _with_terms(game: str, board: Encoding | None) -> Encoding:

@@ -428,7 +428,7 @@ def _stages(arguments: Arguments, usual: Sequence[str] = STAGES) -> tuple[tuple[
     """Return the stages that are asked for, and the phases in which each is alone if any has
     some."""
     given = [
-        found.groups() for text in arguments.stages or usual if (found := STAGE.fullmatch(text))
+        match.groups() for text in arguments.stages or usual if (match := STAGE.fullmatch(text))
     ]
     names = tuple(name for name, _, _ in given)
     spans = tuple((int(low), int(high or low)) for _, low, high in given if low)

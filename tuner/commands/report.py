@@ -141,10 +141,10 @@ def _calibrated(run: Any, games: int | None) -> tuple[ShownRun, PlayedCalibratio
             else learned_weights(run.path, played, run.initial.weights, display.note)
         )
         values = played_values(learned, number, display)
-        found = calibration_of(values, 1 if learned.wins else learned.game.points)
-        if found is None:
+        calibration = calibration_of(values, 1 if learned.wins else learned.game.points)
+        if calibration is None:
             display.note(
                 f"{values.games} of {number} games came to a result, too few to compare values"
                 " with; play more with --calibrate"
             )
-    return (run, None) if found is None else (replace(run, played=found), found)
+    return (run, None) if calibration is None else (replace(run, played=calibration), calibration)

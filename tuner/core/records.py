@@ -133,8 +133,8 @@ def find_fault(value: Any, kind: Any, where: str = "") -> Fault:
         except NOT_VALID:
             name = f"[{key}]" if isinstance(key, int) else one_line(key)[:40]
             at = f"{where}.{name}" if where and isinstance(key, str) else where + name
-            found = find_fault(part, inner, at)
-            return Fault((key, *found.keys), found.sentence)
+            fault = find_fault(part, inner, at)
+            return Fault((key, *fault.keys), fault.sentence)
     return Fault((), f"{where or 'it'} is {shown(value)}, expected {expected(kind, value)}")
 
 

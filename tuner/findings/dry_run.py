@@ -13,7 +13,7 @@ from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
 from tuner.findings.identifiability import identify
 from tuner.fit.datafit import Datafit
-from tuner.fit.errors import draws_of, standard_errors
+from tuner.fit.errors import standard_errors, vectors_needed
 from tuner.fit.null_space import find_null_space
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
@@ -78,7 +78,7 @@ def cost_of(datafit: Datafit) -> tuple[float, float]:
     if datafit.forms_matrix:
         products = nonzeros**2 / max(1, data.positions)
         return 2.6e-10 * (products + free**3), 200 + 5e-5 * free**2
-    return 5e-6 * nonzeros + 1.4e-4 * free, 200 + 6e-5 * free * draws_of(datafit)
+    return 5e-6 * nonzeros + 1.4e-4 * free, 200 + 6e-5 * free * vectors_needed(datafit)
 
 
 def dry_run_lines(found: dict) -> list[str]:

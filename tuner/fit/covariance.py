@@ -41,7 +41,7 @@ class Full:
         return float(np.trace(spread) ** 2 / max(float((spread * spread.T).sum()), 1e-300))
 
 
-class Draws:
+class RandomVectors:
     """A covariance as random vectors (n, d): the sum of their squares over `number`."""
 
     def __init__(self, vectors: np.ndarray, number: int) -> None:
@@ -56,9 +56,9 @@ class Draws:
         """See `Full`."""
         return (self.vectors**2).sum(axis=0) / self.number
 
-    def scaled(self, factors: np.ndarray) -> Draws:
+    def scaled(self, factors: np.ndarray) -> RandomVectors:
         """See `Full`."""
-        return Draws(self.vectors * factors, self.number)
+        return RandomVectors(self.vectors * factors, self.number)
 
     def of(self, rows: Any, centred: bool = False) -> float:
         """See `Full`."""
@@ -101,8 +101,8 @@ class Uncertainty:
     are matrices, or unknown."""
 
     standard_errors: np.ndarray
-    covariance: Full | Draws
-    noise: Full | Draws
+    covariance: Full | RandomVectors
+    noise: Full | RandomVectors
     coordinates: np.ndarray
     games: int
     draws: int = 0

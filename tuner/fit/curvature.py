@@ -98,7 +98,7 @@ class Matrix(Curvature):
         part = self.matrix[np.ix_(moving, moving)].copy()
         part[np.diag_indices(len(moving))] *= 1 + damping
         part += penalty.matrix(moving)
-        return solve(part, right)
+        return solve_exactly(part, right)
 
 
 class Iterated(Curvature):
@@ -244,7 +244,7 @@ def factored(matrix: np.ndarray, penalty: Independent) -> Preconditioner:
     )
 
 
-def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def solve_exactly(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return x with matrix @ x = right for a positive semidefinite matrix that may be singular.
 
     By pivoted Cholesky factorization of the scaled matrix; coordinates beyond its rank stay zero.

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tuner.fit.covariance import Draws, Full, Uncertainty, random_signs
+from tuner.fit.covariance import Full, RandomVectors, Uncertainty, random_signs
 from tuner.fit.curvature import FINE, Curvature
 from tuner.fit.datafit import Datafit
 from tuner.fit.null_space import NullSpace, find_null_space
@@ -78,7 +78,7 @@ DRAWS, MOST_DRAWS = 50, 150  # random vectors for errors
 VECTORS = 3_000_000  # numbers in more than DRAWS of them
 
 
-def draws_of(datafit: Datafit) -> int:
+def vectors_needed(datafit: Datafit) -> int:
     """Return how many random vectors errors are estimated from: standard errors are within 10 % of
     those of the matrix with 50, within 6 % with 150, where a prior counts within half of it."""
     free = max(1, int(np.count_nonzero(datafit.free)))
@@ -91,19 +91,19 @@ def sampled_errors(
     """Return the same from random vectors: the scores of games with random signs, and the prior's
     gradient, each divided by the slope."""
     datafit, free = problem.datafit, null_space.coordinates
-    n, number, games = datafit.total_weight, draws_of(datafit), datafit.independent_games
+    n, number, games = datafit.total_weight, vectors_needed(datafit), datafit.independent_games
     signs = random_signs(1, games, number)
     signs -= signs.mean(axis=0)  # less the mean score, the prior's gradient at the optimum
     scores = datafit.signed_scores(weights, signs)[free] / n
     sampling, prior, effective = divided(problem, slope, null_space, scores, number)
     few = correction(problem, effective) ** 0.5
     if math.isnan(few):
-        unknown = Draws(np.full((2, len(free)), np.nan), 2)
+        unknown = RandomVectors(np.full((2, len(free)), np.nan), 2)
         return uncertainty_of(problem, unknown, unknown, null_space)
     prior *= (problem.penalty.design_effect / n) ** 0.5
     noise, more = (null_space.projected(few * part).T for part in (sampling, prior))
-    whole = Draws(np.concatenate([noise, more]), number)
-    return uncertainty_of(problem, whole, Draws(noise, number), null_space, number)
+    whole = RandomVectors(np.concatenate([noise, more]), number)
+    return uncertainty_of(problem, whole, RandomVectors(noise, number), null_space, number)
 
 
 def divided(
@@ -159,8 +159,8 @@ def correction(problem: Problem, weights: float) -> float:
 
 def uncertainty_of(
     problem: Problem,
-    covariance: Full | Draws,
-    sampling: Full | Draws,
+    covariance: Full | RandomVectors,
+    sampling: Full | RandomVectors,
     null_space: NullSpace,
     draws: int = 0,
 ) -> Uncertainty:

@@ -198,9 +198,9 @@ def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
         for reach in range(len(slopes)):
             here = np.abs(phase - step) <= reach
             if len(np.unique(game[here])) >= min(FEWEST_IN_PHASE, len(games)):
-                found = slope_of(evaluation[here], outcome[here])
+                slope = slope_of(evaluation[here], outcome[here])
                 slopes[step] = (
-                    np.clip((found or 0.0) / scale, MIN_SLOPE, MAX_SLOPE)
+                    np.clip((slope or 0.0) / scale, MIN_SLOPE, MAX_SLOPE)
                     if evaluation.any()
                     else 1.0
                 )

@@ -79,12 +79,12 @@ def compare(
     moved = np.abs(new - old) >= MOVED
     if moved.sum() < FEWEST:
         return {"remark": "the new weights change too few evaluations for a comparison"}
-    found = slope_of(unit * (new - old)[moved], (after - before)[moved])
-    plain: dict[str, Any] = {"slope": found.plain}
+    slope = slope_of(unit * (new - old)[moved], (after - before)[moved])
+    plain: dict[str, Any] = {"slope": slope.plain}
     if (after == before)[moved].mean() >= SAME:
         return plain | {"stale": True}
-    if not NEAR_ONE[0] < found.value < NEAR_ONE[1]:
-        plain["remark"] = f"scores change by {found.text()} of what the rows say"
+    if not NEAR_ONE[0] < slope.value < NEAR_ONE[1]:
+        plain["remark"] = f"scores change by {slope.text()} of what the rows say"
     return plain
 
 

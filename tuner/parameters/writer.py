@@ -201,19 +201,19 @@ def of_specs(specs: Sequence[str]) -> Layout:
     first = 0
     terms = {spec.partition(".")[0]: i for i, spec in reversed(list(enumerate(specs)))}
     for spec in sorted(specs, key=lambda spec: terms[spec.partition(".")[0]]):
-        found = SPEC.fullmatch(spec)
-        if not found or not NAME.fullmatch(found["term"]) or not NAME.fullmatch(found["name"]):
+        match = SPEC.fullmatch(spec)
+        if not match or not NAME.fullmatch(match["term"]) or not NAME.fullmatch(match["name"]):
             raise InputError(
                 f"{spec}: not a parameter, expected term.name, with its shape if it is a list or a"
                 " table, such as 'mobility.knight[9]' or 'piece_square.pawn[8][8]'"
             )
-        shape = tuple(int(size) for size in re.findall("[0-9]+", found["shape"]))
+        shape = tuple(int(size) for size in re.findall("[0-9]+", match["shape"]))
         if 0 in shape:
             raise InputError(f"{spec}: has a size of 0, expected 1 or more")
-        if (found["term"], found["name"]) in named:
-            raise InputError(f"{spec}: {found['term']}.{found['name']} is named twice")
-        named.add((found["term"], found["name"]))
-        places.append(Place(found["term"], found["name"], shape, first))
+        if (match["term"], match["name"]) in named:
+            raise InputError(f"{spec}: {match['term']}.{match['name']} is named twice")
+        named.add((match["term"], match["name"]))
+        places.append(Place(match["term"], match["name"], shape, first))
         first += math.prod(shape)
         if first > MOST_COLUMNS:
             raise InputError(

@@ -40,8 +40,8 @@ def score_of(games: Sequence[PlayedAgainst]) -> Estimate:
         low, high = equal_results_interval(value, len(points)) or (math.nan, math.nan)
         return Estimate(value, low=low, high=high)
     error = float(points.std(ddof=1)) / math.sqrt(len(points))
-    found = estimate_of(value, error, reach_of(len(points)))
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    estimate = estimate_of(value, error, reach_of(len(points)))
+    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
 
 
 def rating_of(games: Sequence[PlayedAgainst]) -> Estimate | None:

@@ -76,8 +76,10 @@ def mean_points(
         slopes = slopes_without_own(y, x)
         y = y - slopes * x
     error = float(np.std(y, ddof=1) / len(y) ** 0.5)
-    found = estimate_of(float(y.mean()), error if error > NO_ERROR else math.nan, reach_of(len(y)))
-    return MeanPoints(found, plain, float(slopes.mean()))
+    estimate = estimate_of(
+        float(y.mean()), error if error > NO_ERROR else math.nan, reach_of(len(y))
+    )
+    return MeanPoints(estimate, plain, float(slopes.mean()))
 
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -236,15 +236,15 @@ class Reader:
 
     def line(self, number: int, text: str) -> Iterator[FoundGame]:
         """Take a line; yield the game that it ends."""
-        if found := VARIATION.fullmatch(text):
+        if match := VARIATION.fullmatch(text):
             self.variation = None
-            if found[1].lower() not in ("backgammon", "standard"):
+            if match[1].lower() not in ("backgammon", "standard"):
                 self.variation = FileFault(
-                    f"the variation is {found[1][:40]!r}, expected backgammon",
+                    f"the variation is {match[1][:40]!r}, expected backgammon",
                     "games of another variation",
                 )
-        elif found := MATCH.fullmatch(text):
-            self.length = int(found[1])
+        elif match := MATCH.fullmatch(text):
+            self.length = int(match[1])
         elif GAME.fullmatch(text):
             yield from self.end()
             self.game, self.place = GameRecord(length=self.length), number
@@ -269,16 +269,16 @@ class Reader:
     def _inside(self, game: GameRecord, text: str) -> None:
         if not text.strip() or text.startswith(";"):
             return
-        if found := WINS.fullmatch(text):
-            won = int(found[2])
-            game.finish(-won if len(found[1]) >= RIGHT_FROM else won)
-        elif found := NUMBERED.fullmatch(text):
-            for side, half in halves(found[2], found.start(2)):
+        if match := WINS.fullmatch(text):
+            won = int(match[2])
+            game.finish(-won if len(match[1]) >= RIGHT_FROM else won)
+        elif match := NUMBERED.fullmatch(text):
+            for side, half in halves(match[2], match.start(2)):
                 self._half(game, side, half)
-        elif not game.players[0] and not game.rolled and (found := NAMES.fullmatch(text)):
+        elif not game.players[0] and not game.rolled and (match := NAMES.fullmatch(text)):
             game.players, game.score = (
-                (found[1].strip(), found[3].strip()),
-                (int(found[2]), int(found[4])),
+                (match[1].strip(), match[3].strip()),
+                (int(match[2]), int(match[4])),
             )
         else:
             raise FileFault(
@@ -289,21 +289,21 @@ class Reader:
     def _half(self, game: GameRecord, side: int, text: str) -> None:
         if self.unmoved is not None and not WINS.fullmatch(text):
             raise self.unmoved
-        if found := ROLL.fullmatch(text):
-            if found[3].startswith("????"):
+        if match := ROLL.fullmatch(text):
+            if match[3].startswith("????"):
                 raise FileFault("a move is unknown (????)")
             try:
-                game.play(side, (int(found[1]), int(found[2])), found[3].replace("?", ""))
+                game.play(side, (int(match[1]), int(match[2])), match[3].replace("?", ""))
             except FileFault as problem:
-                if found[3] or problem.kind != ILLEGAL:
+                if match[3] or problem.kind != ILLEGAL:
                     raise
                 self.unmoved = problem
-        elif found := DOUBLES.fullmatch(text):
-            game.double(side, None if found[1] is None else int(found[1]))
+        elif match := DOUBLES.fullmatch(text):
+            game.double(side, None if match[1] is None else int(match[1]))
         elif text.lower() in ("drops", "passes"):
             game.drop(side)
-        elif found := WINS.fullmatch(text):
-            game.finish(int(found[2]) if side == 0 else -int(found[2]))
+        elif match := WINS.fullmatch(text):
+            game.finish(int(match[2]) if side == 0 else -int(match[2]))
         elif text.lower() != "takes":
             raise FileFault(
                 f"{text[:40]!r} is neither a roll nor an action of the cube",

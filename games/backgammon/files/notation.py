@@ -110,16 +110,16 @@ def parse_move(
     turn = turn_of(words)
     wanted, hits, stops = counts_of(words)[turn], set(), set()
     for token in text.split():
-        found = STEP.fullmatch(token.lower())
-        if found is None:
+        match = STEP.fullmatch(token.lower())
+        if match is None:
             raise ValueError(f"{token[:20]!r} is not a step such as 13/7, bar/22* or 6/off(2)")
-        places = [found[1], *found[2][1:].split("/")]
+        places = [match[1], *match[2][1:].split("/")]
         numbers = [_place(name.rstrip("*")) for name in places]
         if any(a <= b for a, b in zip(numbers, numbers[1:], strict=False)):
             raise ValueError(f"{token[:20]!r} does not move towards point 1")
         hits |= {number for name, number in zip(places, numbers, strict=True) if name.endswith("*")}
         stops |= set(numbers[1:])
-        repeated = int(found[3] or 1)
+        repeated = int(match[3] or 1)
         wanted[numbers[0]] -= repeated
         wanted[numbers[-1]] += repeated
     found_moves: list[int] = []

@@ -187,8 +187,8 @@ class XboardServer:
 
     def _say(self, run: int, turn: int, text: str) -> None:
         """Write what a search says, and play its move."""
-        if found := INFO.match(text):
-            depth, kind, score, nodes, milliseconds, pv = found.groups()
+        if match := INFO.match(text):
+            depth, kind, score, nodes, milliseconds, pv = match.groups()
             value = int(score)
             if kind == "mate":
                 value = MATE + value if value > 0 else value - MATE

@@ -67,7 +67,7 @@ SENTENCES = {
 }
 
 
-def kind_of(fault: int) -> str:
+def kind_of_fault(fault: int) -> str:
     """Return the sentence of a fault without token and ply: the key under which faults are
     counted."""
     sentence = SENTENCES[fault].replace(" at ply {ply}", "")

@@ -363,12 +363,12 @@ def read(
         rows = found.rows[: found.count]
         bad = np.flatnonzero(rows[:, FAULT])
         for code in np.unique(rows[bad, FAULT]):
-            report.faults.setdefault(faults.kind_of(int(code)), 0)
+            report.faults.setdefault(faults.kind_of_fault(int(code)), 0)
         for i in bad:
             wrong.add(
                 f" game {before + i + 1} (byte {place + rows[i, FAULT_AT]})",
                 fault_text(found, rows[i]),
-                faults.kind_of(int(rows[i, FAULT])),
+                faults.kind_of_fault(int(rows[i, FAULT])),
             )
         report.games += found.count
         report.bytes = place + len(found.text)

@@ -17,7 +17,7 @@ from games.shogi.files.gamefile import (
     set_up,
     white_to_move,
 )
-from games.shogi.files.sfen import board_of, digits, hand_of, kind_of, kind_on, shown, source_of
+from games.shogi.files.sfen import board_of, digits, hand_of, kind_on, moved_kind, shown, source_of
 from games.shogi.rules.attacks import KING, PROMOTED
 from games.shogi.rules.endings import DECLARATION, MATE, PERPETUAL_CHECK, REPETITION, ending
 from games.shogi.rules.moves import NOWHERE, PROMOTION
@@ -180,8 +180,8 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
 
 
 def _comment(game: ParsedGame, line: str) -> None:
-    if found := _RATE.match(line):
-        game.elo[found[1]] = float(found[2])
+    if match := _RATE.match(line):
+        game.elo[match[1]] = float(match[2])
     elif line.startswith("'*"):
         game.take_comment(line[2:])
 
@@ -205,12 +205,12 @@ def _statement(game: ParsedGame, start: _Start, text: str, number: int) -> None:
         start.take(text, number)
     elif text in ("+", "-") and not game.line:
         game.line.append(start.words(int(text == "-"), number))
-    elif found := _MOVE.fullmatch(text):
+    elif match := _MOVE.fullmatch(text):
         if not game.line:
             raise GameFault(
                 "no position", f"the move {shown(text)} before the side to move", number
             )
-        _move(game, found, text, number)
+        _move(game, match, text, number)
     elif not (
         re.fullmatch(r"V[1-3](\.[0-9])?", text, re.ASCII) or _TIME.fullmatch(text) and game.line
     ):
@@ -259,7 +259,7 @@ def _end(game: ParsedGame, name: str, number: int) -> None:
 
 def move_text(move: int, white: bool) -> str:
     """Return a move in CSA: +7776FU."""
-    source, kind = source_of(move), kind_of(move) + PROMOTED * bool(move & PROMOTION)
+    source, kind = source_of(move), moved_kind(move) + PROMOTED * bool(move & PROMOTION)
     begin = "00" if source == NOWHERE else digits(source)
     return f"{'-' if white else '+'}{begin}{digits(move & 127)}{MEN[kind]}"
 

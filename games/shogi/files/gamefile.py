@@ -92,16 +92,16 @@ class ParsedGame:
         """Take the score in a comment behind a move, without its mark: for Black, of the position
         before the move (a player's) or behind it (an analysis); the first of a position counts."""
         ply = len(self.moves)
-        if found := _PLAYER_SCORE.match(text):
+        if match := _PLAYER_SCORE.match(text):
             # of no position behind the end: Floodgate has %KACHI,'* -5000 for a win of Black
             ply = -1 if self.found_end else ply - 1
-        elif not (found := _ANALYSIS_SCORE.match(text)):
+        elif not (match := _ANALYSIS_SCORE.match(text)):
             return
         won = {"+詰": DECIDED, "先手勝ち": DECIDED, "-詰": -DECIDED, "後手勝ち": -DECIDED}.get(
-            found[1]
+            match[1]
         )
         if ply >= 0:
-            self.scores.setdefault(ply, float(found[1] if won is None else won))
+            self.scores.setdefault(ply, float(match[1] if won is None else won))
 
     def lose_by_refused(self) -> None:
         """End the game with the loss of the side that played the illegal move."""

@@ -171,12 +171,12 @@ class _KifStart:
         if text.strip(" 　") in ("", "なし"):
             return
         for word in re.split("[ 　、]+", text.strip(" 　")):
-            found = re.fullmatch("([歩香桂銀金角飛])(十?)([一二三四五六七八九]?|[0-9]{1,2})", word)
-            if not found:
+            match = re.fullmatch("([歩香桂銀金角飛])(十?)([一二三四五六七八九]?|[0-9]{1,2})", word)
+            if not match:
                 raise GameFault(
                     "bad position", f"{shown(word)} in hand, expected men such as 歩二", number
                 )
-            name, ten, ones = found.groups()
+            name, ten, ones = match.groups()
             units = int(ones) if ones.isascii() and ones else _DIGITS.get(ones, 0)
             self.hands[owner, MEN[name]] = (10 if ten else 0) + units if ten or ones else 1
 
@@ -204,11 +204,11 @@ def _line(game: ParsedGame, start: _KifStart, text: str, number: int) -> None:
         if text.strip(" 　") in ("先手番", "下手番", "後手番", "上手番"):
             start.white = int(text.strip(" 　") in ("後手番", "上手番"))
             return
-    found = _LINE.match(text)
-    if found and not _HEADER.match(text):
+    match = _LINE.match(text)
+    if match and not _HEADER.match(text):
         if not game.line:
             game.line.append(start.words(number))
-        _move(game, int(found[1]), found[2], number)
+        _move(game, int(match[1]), match[2], number)
     elif not game.line and (header := _HEADER.match(text)):
         _header(game, start, header[0][:-1], text[header.end() :], number)
     elif text.startswith("まで"):
@@ -221,10 +221,10 @@ def _line(game: ParsedGame, start: _KifStart, text: str, number: int) -> None:
 
 def _summary(game: ParsedGame, text: str) -> None:
     """Take the result from the line behind the moves, if they have no end of their own."""
-    found = _SUMMARY.match(text)
-    if not found or game.found_end or not game.line:
+    match = _SUMMARY.match(text)
+    if not match or game.found_end or not game.line:
         return
-    side, how, end = found.groups()
+    side, how, end = match.groups()
     if side:
         result: int | None = (1 if side[0] in "先下" else -1) * (1 if how == "勝ち" else -1)
     else:
@@ -269,11 +269,11 @@ def _move(game: ParsedGame, ply: int, text: str, number: int) -> None:
     if text in ENDS:
         game.result, game.found_end = game.mover_result(ENDS[text]), True
         return
-    found = _MOVE.fullmatch(text)
-    if not found:
+    match = _MOVE.fullmatch(text)
+    if not match:
         raise GameFault("unknown move", f"{shown(text)} at ply {ply}", number)
     file, rank, name, more, from_file, from_rank, same, same_more, same_file, same_rank = (
-        found.groups()
+        match.groups()
     )
     if same:
         if not game.moves:

@@ -270,7 +270,7 @@ def source_of(move: int) -> int:
     return move >> SOURCE_SHIFT & 127
 
 
-def kind_of(move: int) -> int:
+def moved_kind(move: int) -> int:
     """Return the kind of the man that moves."""
     return move >> KIND_SHIFT & 15
 
@@ -279,7 +279,7 @@ def move_name(words: np.ndarray | None, move: int) -> str:
     """Return a move in USI; it does not depend on the position."""
     target = square_name(move & 127)
     if source_of(move) == NOWHERE:
-        return f"{LETTERS[kind_of(move)]}*{target}"
+        return f"{LETTERS[moved_kind(move)]}*{target}"
     return f"{square_name(source_of(move))}{target}{'+' if move & PROMOTION else ''}"
 
 
@@ -291,7 +291,7 @@ def digits(square: int) -> str:
 def move_text(words: np.ndarray, move: int, moves: list[int] | None = None) -> str:
     """Return a legal move in Western notation with numbers. `=` declines a promotion; the source
     square is given if another man of the kind could move there too."""
-    source, target, kind = source_of(move), move & 127, kind_of(move)
+    source, target, kind = source_of(move), move & 127, moved_kind(move)
     plain = kind & 7 if kind > PROMOTED else kind
     man = ("+" if kind > PROMOTED else "") + LETTERS[plain]
     if source == NOWHERE:
@@ -300,7 +300,7 @@ def move_text(words: np.ndarray, move: int, moves: list[int] | None = None) -> s
         other
         for other in (moves_of(words) if moves is None else moves)
         if other & 127 == target
-        and kind_of(other) == kind
+        and moved_kind(other) == kind
         and source_of(other) not in (source, NOWHERE)
     ]
     promotion = ""

@@ -169,7 +169,7 @@ class Trial:
         if not any(errors for _, _, errors in self.theirs):
             found.update(
                 {
-                    f"refused: {faults.kind_of(game.fault)}"
+                    f"refused: {faults.kind_of_fault(game.fault)}"
                     for game in self.ours
                     if game.reason is not None
                 }

@@ -22,7 +22,9 @@ def test_damaged_games_that_are_accepted_have_the_moves_that_python_chess_reads(
         for game in trial.differing:
             assert trial.cause(game) in EXPLAINED, trial.content
         accepted += len(trial.accepted)
-        refused.update(faults.kind_of(game.fault) for game in trial.ours if game.reason is not None)
+        refused.update(
+            faults.kind_of_fault(game.fault) for game in trial.ours if game.reason is not None
+        )
     assert accepted > 200
     assert sum(refused.values()) > 1000
     assert len(refused) > 10

@@ -91,7 +91,7 @@ def test_a_bad_game_is_reported_with_file_number_byte_and_reason(fault, text, pl
         4,
         3,
         1,
-        {faults.kind_of(fault): 1},
+        {faults.kind_of_fault(fault): 1},
     )
     assert report.bytes == len(content)
     assert [len(batch.first) for batch in batches] == [3]
@@ -204,7 +204,7 @@ def test_faults_are_counted_by_kind(tmp_path):
 
 
 def test_no_two_faults_are_counted_as_one():
-    kinds = [faults.kind_of(fault) for fault in faults.SENTENCES]
+    kinds = [faults.kind_of_fault(fault) for fault in faults.SENTENCES]
     assert len(set(kinds)) == len(kinds)
     assert not any("{" in kind for kind in kinds)
 

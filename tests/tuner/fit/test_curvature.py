@@ -11,7 +11,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import WideWriter
 from tuner.fit import prior as prior_module
 from tuner.fit.blocks import FORMS, BlockPrior, Root, banded_root, prior_blocks
-from tuner.fit.covariance import Draws, Full
+from tuner.fit.covariance import Full, RandomVectors
 from tuner.fit.curvature import Matrix, Products
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.errors import standard_errors
@@ -136,7 +136,7 @@ def test_fits_are_those_of_the_matrix(sample, monkeypatch, stages, prior):
     assert (
         other.datafit.has_many_weights
         and isinstance(errors.noise, Full)
-        and isinstance(sampled.noise, Draws)
+        and isinstance(sampled.noise, RandomVectors)
     )
     used = problem.free & (weights != 0)
     if prior != "auto":
@@ -202,15 +202,15 @@ def test_forms_are_found_without_the_matrix(tmp_path, monkeypatch, form):
 def test_draws_are_taken_for_their_covariance():
     random = np.random.default_rng(2)
     vectors, rows = random.normal(size=(4000, 5)) * [1, 2, 3, 4, 5], random.normal(size=(50, 5))
-    draws, full = Draws(vectors, 4000), Full(vectors.T @ vectors / 4000)
+    draws, full = RandomVectors(vectors, 4000), Full(vectors.T @ vectors / 4000)
     for centred in (False, True):
         assert draws.of(rows, centred) == pytest.approx(full.of(rows, centred))
     assert draws.freedom(rows) == pytest.approx(full.freedom(rows), rel=0.01)
-    few = Draws(vectors[:50], 50)
+    few = RandomVectors(vectors[:50], 50)
     assert few.freedom(rows) == pytest.approx(full.freedom(rows), rel=0.2)
     factors = np.array([1.0, 0, 2, 1, 3])
     np.testing.assert_allclose(draws.scaled(factors).variances, full.scaled(factors).variances)
-    assert not draws.unknown and Draws(vectors * np.nan, 4000).unknown
+    assert not draws.unknown and RandomVectors(vectors * np.nan, 4000).unknown
 
 
 def test_columns_beyond_16_bits(tmp_path):

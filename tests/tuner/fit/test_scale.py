@@ -6,6 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
+from tuner.fit import scale
 from tuner.fit.fit import fit
 from tuner.fit.scale import Scale, fit_scale, scale_lines
 from tuner.fit.setup import FitOptions
@@ -79,8 +80,9 @@ def test_the_scale_does_not_depend_on_the_one_to_begin_with(drawn, guess):
 @pytest.mark.parametrize(
     "games", [np.arange(400), np.arange(0, 400, 2)], ids=["neighbours", "with gaps"]
 )
-def test_of_many_positions_games_are_sampled_uniformly(drawn, games):
+def test_of_many_positions_games_are_sampled_uniformly(drawn, monkeypatch, games):
     sample, weights = drawn
+    monkeypatch.setattr(scale, "POSITIONS", 700)
     problem = problem_of(sample, 2, start=weights, games=games)
     chosen = problem.datafit.sampled_games(700)
     assert (np.diff(chosen) > 0).all() and np.isin(chosen, games).all()

@@ -124,18 +124,18 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
     different form."""
     shapes: dict[tuple[str, str], tuple[int, ...]] = {}
     for name in names:
-        found = LABEL.fullmatch(name)
+        match = LABEL.fullmatch(name)
         if (
-            not found
-            or not (found[1] or DEFAULT_TERM).isidentifier()
-            or not found[2].isidentifier()
+            not match
+            or not (match[1] or DEFAULT_TERM).isidentifier()
+            or not match[2].isidentifier()
         ):
             raise InputError(
                 f"{source}: the name {shown(name)!r}; expected the form term.name or"
                 " term.name[index]; rename it"
             )
-        key = found[1] or DEFAULT_TERM, found[2]
-        place = tuple(int(index) for index in re.findall(r"\d+", found[3]))
+        key = match[1] or DEFAULT_TERM, match[2]
+        place = tuple(int(index) for index in re.findall(r"\d+", match[3]))
         shape = shapes.setdefault(key, (0,) * len(place))
         if len(shape) != len(place):
             raise InputError(

@@ -92,14 +92,14 @@ def counts_of(encoding: Encoding, positions: np.ndarray) -> csr_array:
 def inputs_of(encoding: Encoding, positions: np.ndarray) -> csr_array:
     """Return the inputs (n, inputs) float32 of positions (n, words) uint64: their counts times the
     units."""
-    found = counts_of(encoding, positions)
+    counts = counts_of(encoding, positions)
     return csr_array(
         (
-            (found.data * encoding.units[found.indices]).astype(np.float32),
-            found.indices,
-            found.indptr,
+            (counts.data * encoding.units[counts.indices]).astype(np.float32),
+            counts.indices,
+            counts.indptr,
         ),
-        found.shape,
+        counts.shape,
     )
 
 

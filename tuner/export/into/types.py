@@ -59,8 +59,8 @@ def limits_of(words: Sequence[str], language: str) -> Limits | None:
     for shown in words:
         word = shown.lower().lstrip("_")
         unsigned, bits = OTHERS.get(word, (False, 0))
-        if found := SIZED.fullmatch(word):
-            unsigned, bits = bool(found[1] or found[2]), int(found[3])
+        if match := SIZED.fullmatch(word):
+            unsigned, bits = bool(match[1] or match[2]), int(match[3])
         elif word in SIGNED:
             unsigned, bits = SIGNED[word].get(language, SIGNED[word][""])
             unsigned = unsigned or "unsigned" in there
@@ -253,8 +253,8 @@ def limits_at(
     language = source.language.name
     for words in words_beside(number, source, types, sources):
         meant = [target for word in words for target in target_of(word, sources) or [word]]
-        if found := limits_of(meant, language):
-            return found
+        if limits := limits_of(meant, language):
+            return limits
     return None
 
 

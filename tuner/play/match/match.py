@@ -124,12 +124,12 @@ class PlayersRun(Run[Found]):
 
     def made_of_two(self, settings: MatchSettings, folder: Path | None) -> Contestants:
         """Do the same for the players of a match, and return them."""
-        found = contestants_of(settings, folder)
-        self.game, self.legs, self.luck = found.game, found.legs, found.luck
+        contestants = contestants_of(settings, folder)
+        self.game, self.legs, self.luck = contestants.game, contestants.legs, contestants.luck
         if folder is None:
-            a, b = found.legs[0]
+            a, b = contestants.legs[0]
             self.settings = replace(settings, names=(a.name, b.name))
-        return found
+        return contestants
 
     def set_games(self, games: int) -> None:
         """See `Run`. InputError for fewer than before, of which some may have been played."""

@@ -246,14 +246,14 @@ def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Conte
     ladder = settings.plies > 0 and any(
         understood(entrant.text).kind == RANDOM for entrant in settings.entrants
     )
-    found = field_of(settings, folder)
-    require_suitable_test(settings, found.game)
-    sides, players = found.sides, found.players
+    field = field_of(settings, folder)
+    require_suitable_test(settings, field.game)
+    sides, players = field.sides, field.players
     legs = [(players[0], players[1])]
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
-    if ladder and found.game.contest.searcher is not None:
-        legs += _baselines(found, opponent, settings)
-    return Contestants(found.game, legs, opponent, found.program, found.luck)
+    if ladder and field.game.contest.searcher is not None:
+        legs += _baselines(field, opponent, settings)
+    return Contestants(field.game, legs, opponent, field.program, field.luck)
 
 
 def _side(entrant: Entrant, folder: Path | None) -> Named:

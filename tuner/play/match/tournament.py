@@ -97,10 +97,10 @@ class TournamentRun(PairsRun[Standings]):
 
     def make_players(self, folder: Path | None) -> str | None:
         """See `PlayersRun`."""
-        found = field_of(self.settings, folder)
-        self.game, self.luck = found.game, found.luck
-        self.legs = [(found.players[a], found.players[b]) for a, b in self.settings.pairings]
-        return found.program
+        field = field_of(self.settings, folder)
+        self.game, self.luck = field.game, field.luck
+        self.legs = [(field.players[a], field.players[b]) for a, b in self.settings.pairings]
+        return field.program
 
     def wanted(self, score: Score) -> Callable[[int], bool]:
         """See `PairsRun`. Levels of a ladder that the player nearly always beats, or never, tell

@@ -374,8 +374,8 @@ def _points(episode: Episode) -> float | None:
 
 def noted_mistakes(evaluation: Evaluation, episodes: Iterable[Episode]) -> dict[str, Any]:
     """Return what a line of the history has of mistakes of opponents: nothing without any."""
-    found = mistakes_of(evaluation, episodes)
-    return {MISTAKES: found} if found else {}
+    mistakes = mistakes_of(evaluation, episodes)
+    return {MISTAKES: mistakes} if mistakes else {}
 
 
 def mistakes_of(evaluation: Evaluation, episodes: Iterable[Episode]) -> list[dict[str, Any]]:

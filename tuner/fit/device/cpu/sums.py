@@ -341,8 +341,10 @@ def position_terms(model: Model, weights: np.ndarray, piece: Piece) -> Terms:
     )
     if model.exact:
         places, rows = places_of(piece.ranges), piece.rows
-        found = model.curvatures_of(evaluate_piece(model, weights, piece), rows.outcome[places])
-        terms[1, places - base] = rows.weight[places] * found
+        curvatures = model.curvatures_of(
+            evaluate_piece(model, weights, piece), rows.outcome[places]
+        )
+        terms[1, places - base] = rows.weight[places] * curvatures
     return Terms(piece, base, terms)
 
 
