@@ -110,6 +110,15 @@ class Estimate:
         return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """A weight as a multiple of the first of a headline, `to`."""
+
+    parameter: str
+    to: str = ""
+    ratio: Estimate = Estimate()
+
+
 def estimate_of(value: float, standard_error: float, reach: float = NORMAL) -> Estimate:
     """Return an estimate whose interval reaches equally far to both sides, `reach` standard
     errors."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.record import Wording
-from tuner.core.estimates import FEW_GAMES, Estimate, estimate_of, reach_of
+from tuner.core.estimates import FEW_GAMES, Estimate, Ratio, estimate_of, reach_of
 from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.dataset import ahead
@@ -33,7 +33,6 @@ from tuner.results.fit import (
     NoiseCost,
     Outcomes,
     PointsError,
-    Ratio,
     Result,
     Sides,
 )

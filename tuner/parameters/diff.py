@@ -16,12 +16,11 @@ from rich.console import Console
 from rich.text import Text
 
 from games.streams import InputError
-from tuner.core.estimates import NORMAL, ONE_SIDED, Estimate, reach_of
+from tuner.core.estimates import NORMAL, ONE_SIDED, Estimate, Ratio, reach_of
 from tuner.core.records import convert, round_finite, to_json
 from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
-from tuner.results.fit import Ratio
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
     Evidence,

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tuner.core.estimates import Estimate, estimate_of
+from tuner.core.estimates import Estimate, Ratio, estimate_of
 from tuner.core.text import plural
 from tuner.parameters.diff import Comparison, errors_used, reach
 from tuner.parameters.parameters import Parameters, Place
 from tuner.report.charts import Chart, Series, line_chart, number, signed, together, whole
-from tuner.results.fit import MOST_PRICED, PRICED_DEPTH, NoiseCost, PointsError, Ratio
+from tuner.results.fit import MOST_PRICED, PRICED_DEPTH, NoiseCost, PointsError
 from tuner.results.selfplay import WeightsBatch
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""

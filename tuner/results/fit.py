@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from games.record import Wording
-from tuner.core.estimates import Estimate
+from tuner.core.estimates import Estimate, Ratio
 from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
 from tuner.core.text import plural
-from tuner.options.match import DEFAULT_DEPTH
 from tuner.results.result import Found
 
 FINDINGS = "findings"  # their name in the store of a run
@@ -75,15 +74,6 @@ class NoiseCost:
     differences: Amount | None = optional()
     of_classic: Amount | None = optional()
     elo: Estimate | None = optional()
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A weight of the headline as a multiple of the first, `to`."""
-
-    parameter: str
-    to: str = ""
-    ratio: Estimate = Estimate()
 
 
 @dataclass(frozen=True)
@@ -524,6 +514,8 @@ def rounds_lines(result: Result) -> list[str]:
 
 def match_text(match: RoundMatch) -> str:
     """Return the score of a match, its games and their depth."""
+    from tuner.options.match import DEFAULT_DEPTH
+
     text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
     return f"{text} ({match.elo.text(0, '+')} Elo)" if match.elo else text
 

@@ -13,14 +13,13 @@ from statsmodels.stats.multitest import multipletests
 
 from games.record import available
 from tests.tuner.support import LAYOUT
-from tuner.core.estimates import Estimate
+from tuner.core.estimates import Estimate, Ratio
 from tuner.core.records import convert
 from tuner.core.text import number
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import View, compare, differences, headline, shared_sources, show
 from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import zeros
-from tuner.results.fit import Ratio
 from tuner.statistics.intervals import error_of_change, weigh
 
 STAGES = ("mg", "eg")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.tuner.parameters.test_diff import drawn, parameters
 from tests.tuner.report.support import findings, learned_from, selfplay_run
-from tuner.core.estimates import Estimate
+from tuner.core.estimates import Estimate, Ratio
 from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare, differences
@@ -29,7 +29,7 @@ from tuner.report.weights import (
     tables,
     weight_rows,
 )
-from tuner.results.fit import NoiseCost, Ratio
+from tuner.results.fit import NoiseCost
 
 
 @pytest.fixture(scope="module")
