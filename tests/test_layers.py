@@ -98,6 +98,19 @@ def test_imports_only_look_down():
     assert offences(rooms, not_below) == {}
 
 
+def test_pages_are_made_of_findings_and_results():
+    def of_learning(path: Path) -> set[str]:
+        return {room_of(name) for name in imported(path)} & {
+            "tuner.fit",
+            "tuner.learn",
+            "tuner.play",
+        }
+
+    pages = [path for path in SOURCES if path.is_relative_to("tuner/report")]
+    assert pages
+    assert offences(pages, of_learning) == {}
+
+
 def test_there_is_no_import_circle():
     """Not even one that an import within a function hides."""
     modules = {

@@ -9,8 +9,8 @@ from pathlib import Path
 from tuner.core.records import InputError, convert
 from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.core.text import plural
+from tuner.findings.matches import read_match
 from tuner.io.run_folder import kind_of
-from tuner.play.match.tally import read_match
 from tuner.report.charts import line_chart, number, series_of, shown, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section

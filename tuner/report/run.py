@@ -15,12 +15,12 @@ from tuner.core.store import DATABASE, RESULT, read_record, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
+from tuner.findings.matches import read_match
 from tuner.io.run_folder import Told, read_told
 from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, staged
 from tuner.parameters.reader import heading_of
 from tuner.parameters.yaml_tree import read_tree
-from tuner.play.match.tally import read_match
 from tuner.results.fit import FINDINGS, Findings, Iteration, PlayedCalibration, Result
 from tuner.results.match import MatchResult
 from tuner.results.selfplay import NetworkBatch, WeightsBatch

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from tuner.io.run_folder import read_settings
-from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
-from tuner.play.match.journal import read_pairs
-from tuner.play.match.setup import game_of_folder
-from tuner.play.match.tally import Tally
-from tuner.play.match.tournament import standings_of
+from tuner.findings.matches import read_standings
 from tuner.report.charts import percent, points_chart, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
@@ -22,14 +17,8 @@ SURE = 0.95  # likelihood of superiority from which on the first is said to be b
 
 def tournament_page(folder: Path) -> Page:
     """Return the page of a tournament, which may still be running. InputError for damage."""
-    settings = read_settings(folder, TOURNAMENT_SECTION, TournamentSettings)
-    game = game_of_folder(settings, folder)
-    lines = read_pairs(folder, game.points, len(settings.pairings))
-    tallies = [Tally(None, game.points) for _ in settings.pairings]
-    for line in lines:
-        tallies[line.leg].add(line)
-    standings = standings_of(settings, game, tallies)
-    run = run_of(folder)
+    standings, lines = read_standings(folder)
+    settings, run = standings.settings, run_of(folder)
     sections = [
         _standings(standings),
         _chart(standings),

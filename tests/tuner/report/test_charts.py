@@ -10,7 +10,7 @@ from tests.tuner.play.match.support import match_result
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
 from tuner.core.estimates import Estimate, estimate_of
 from tuner.core.records import convert
-from tuner.play.match.tally import read_match
+from tuner.findings.matches import read_match
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
 from tuner.report.run import read_run
 from tuner.report.run_charts import (

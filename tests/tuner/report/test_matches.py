@@ -11,8 +11,8 @@ from tests.tuner.report.support import learned_from, match_run, tune_run
 from tests.tuner.statistics.support import count_games
 from tuner.core.store import Store, read_records
 from tuner.evaluation.loading import load_parameters
+from tuner.findings.matches import read_match
 from tuner.parameters.writer import write_parameters
-from tuner.play.match.tally import read_match
 from tuner.report.run import games_learned, read_run
 from tuner.report.run_charts import match_charts
 from tuner.report.verdict import verdict, verdicts_of

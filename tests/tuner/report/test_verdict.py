@@ -9,7 +9,7 @@ import pytest
 from tests.tuner.core.support import put
 from tests.tuner.report.support import findings, match_run, tune_run
 from tests.tuner.statistics.support import count_games
-from tuner.play.match.tally import read_match
+from tuner.findings.matches import read_match
 from tuner.report.page import page_of, render
 from tuner.report.run import read_run
 from tuner.report.verdict import (

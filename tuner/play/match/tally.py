@@ -17,15 +17,13 @@ from tuner.core.text import duration, plural
 from tuner.io.run_folder import read_settings
 from tuner.options.match import SECTION, MatchSettings
 from tuner.play.match.journal import PairLine, read_pairs
-from tuner.play.match.setup import AnySettings, Contestants, game_of_folder, test_of
+from tuner.play.match.setup import AnySettings, Contestants, game_of_folder
 from tuner.play.players import RANDOM, PlayerSpec
 from tuner.results.match import (
     Ladder,
     LadderRow,
     MatchResult,
-    Moment,
     PointResults,
-    points_difference,
 )
 from tuner.statistics.pentanomial import Results, summarise
 from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
@@ -242,27 +240,3 @@ def openings_text(settings: AnySettings, game: Game) -> str:
     if settings.random_plies == 0:
         return "initial position"
     return f"{settings.random_plies} random plies"
-
-
-MOST_MOMENTS = 400
-
-
-def read_match(folder: Path) -> MatchResult:
-    """Read the match in a folder so far, with its course; InputError if there is none or a line is
-    damaged."""
-    settings = read_settings(folder, SECTION, MatchSettings)
-    game = game_of_folder(settings, folder)
-    test = test_of(settings, game)
-    tally, course = Tally(test, game.points), list[Moment]()
-    first = [line for line in read_pairs(folder, game.points) if line.leg == 0]
-    step = max(1, len(first) // MOST_MOMENTS)
-    for i, line in enumerate(first):
-        tally.add(line)
-        if i % step == 0 or i == len(first) - 1:
-            found = (
-                points_difference(tally.point_results)
-                if game.in_points
-                else summarise(tally.results.pairs).elo
-            )
-            course.append(Moment(2 * (i + 1), found, tally.llr if test else math.nan))
-    return result_of(settings, game, tally, test, course=course, run=str(folder))
