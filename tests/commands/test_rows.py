@@ -178,6 +178,7 @@ def test_games_in_place_of_rows_are_refused_with_the_command_that_makes_rows(che
             ["rows.ds", "--engine", FAKE, "--params", "my.yaml"],
             "needs positions; rows.ds holds rows, which are counts of another program",
         ),
+        (["rows.ds"], "dataset: needs positions; rows.ds holds rows, which are counts of another"),
         (
             ["rows.jsonl", "--engine", FAKE, "--params", "my.yaml"],
             "has no use for rows.jsonl, which are rows already; leave it out",

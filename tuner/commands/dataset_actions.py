@@ -196,7 +196,7 @@ def build(sources: list[str], arguments: Arguments) -> CommandResult:
         )
     engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
     reading = Reading(**arguments.given_for(Reading))
-    games = games_named(sources, engine.game, "tuner dataset")
+    games = games_named(sources, engine.game, "dataset")
     with TerminalDisplay() as display, executor_of(arguments.cluster, 1, display) as executor:
         display.begin("reading")
         data, report = build_dataset(

@@ -46,7 +46,7 @@ def read_judged(
     display.begin("reading")
     report, parts = ReadReport(), list[Played]()
     games = scores = 0
-    named = games_named(sources, game, "tuner wdl")
+    named = games_named(sources, game, "wdl")
     for _, found in batches(game, named, options, report, display.note):
         for batch in found:
             parts.append(_scored(game, batch, games))
