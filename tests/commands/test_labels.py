@@ -72,7 +72,7 @@ def test_what_is_said_of_labels(what, dice, tmp_path):
     )
     change = plain["held_out_results"]
     if what in ("random", "mostly won"):
-        assert change["high"] >= 0 or change["after"] > change["before"]
+        assert change["difference"]["high"] >= 0 or change["after"] > change["before"]
     if what == "reversed":
         assert "material.pawn is -" in ran.out and "values    in units" not in ran.out
     assert ", prior 300 centipawns" in ran.out

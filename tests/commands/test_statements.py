@@ -117,11 +117,11 @@ def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_pa
     )
     lines = calibration["results"]["after"]
     assert sum(line["positions"] for line in lines) == note["held_out_positions"]
-    actual = sum(line["actual"] * line["positions"] for line in lines)
+    actual = sum(line["actual"]["value"] * line["positions"] for line in lines)
     assert 2 * actual == pytest.approx(round(2 * actual), abs=1e-6)  # whole wins and draws
     change = note["held_out_results"]
     assert change["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
-    assert change["low"] < 0 < change["high"]
+    assert change["difference"]["low"] < 0 < change["difference"]["high"]
     assert "only a match can tell whether it plays better\n" in ran.out
 
 
@@ -162,9 +162,9 @@ def test_the_loss_on_results_is_that_of_the_held_out_games_by_hand(small_pgn, tm
             loss, abs=2e-5
         )  # the file has two digits
     change = note["held_out_results"]
-    assert change["low"] < change["difference"] < change["high"] and change["games"] == note[
-        "held_out_games"
-    ] == len(held)
+    difference = change["difference"]
+    assert difference["low"] < difference["value"] < difference["high"]
+    assert change["games"] == note["held_out_games"] == len(held)
 
 
 def test_other_games_have_no_price_in_elo(tmp_path):
