@@ -41,23 +41,23 @@ def main() -> None:
             run,
         )
         history = study.history(run)
-        points = [
-            (line["games"], line["measured"]["points"], line["measured"]["error"])
+        measured = [
+            (line["games"], *(line["measured"]["points"][key] for key in ("value", "low", "high")))
             for line in history
             if "measured" in line
         ]
         page = study.tuner("report", run, "--calibrate", 100 if study.quick else 2000)
         bins = page["calibration"]["bins"]
-        off = sum(abs(one["actual"] - one["predicted"]) for one in bins) / len(bins)
-        _, mean, error = points[-1]
+        off = sum(abs(one["actual"]["value"] - one["predicted"]) for one in bins) / len(bins)
+        _, mean, low, high = measured[-1]
         row = (
             name,
             f"{games:,}",
-            f"{mean:+.3f} ± {error:.3f}",
+            f"{mean:+.3f} ± {(high - low) / 2:.3f}",
             f"{100 * off:.1f}",
             f"{history[-1]['cpu_seconds']:.0f}",
         )
-        return [(at, mean, mean - error, mean + error) for at, mean, error in points], row
+        return measured, row
 
     learned = two_at_a_time(learn, NETWORKS)
     said = []

@@ -67,8 +67,8 @@ def of_fit(found: dict) -> list:
         (found["positions"], 0, 0),
         (change["before"], 5, 4),
         (change["after"], 5, 4),
-        *((change[key], 5, 4) for key in ("difference", "low", "high")),
-        *((line["ratio"], 2, 2) for line in found["ratios"]),
+        *((change["difference"][key], 5, 4) for key in ("value", "low", "high")),
+        *((line["ratio"]["value"], 2, 2) for line in found["ratios"]),
     ]
 
 
