@@ -260,7 +260,6 @@ def _perform(arguments: list[str]) -> int:
     if parsed is None:
         return 0
     from games.streams import InputError
-    from tuner.cli import show_warnings
 
     show_warnings()
     try:
@@ -353,10 +352,6 @@ def _say(text: str) -> None:
             print(short, file=sys.stderr, flush=True)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 class _Notes(logging.Handler):
     """Shows each message as a note."""
 
@@ -371,3 +366,7 @@ def show_warnings() -> None:
     log = logging.getLogger("tuner")
     if not any(isinstance(handler, _Notes) for handler in log.handlers):
         log.addHandler(_Notes(logging.WARNING))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,7 +99,7 @@ def plain_rules(
     def key(p):
         return p[words - 1]
 
-    @inner(types.int64(position_type, types.boolean, types.Array(types.uint32, 1, "C")))
+    @inner(types.int64(position_type, types.boolean, moves_type))
     def all_moves(p, noisy, moves):
         return 0 if noisy else generate(p, moves)
 

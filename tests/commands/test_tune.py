@@ -343,7 +343,7 @@ def games(tmp_path):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Counts the games that are searched, and interrupts after so many, if that is set."""
+    """The number of games that are searched; at `last`, if it is set, the run is interrupted."""
     count, add = {"games": 0, "last": None}, searches.SearchLog.add
 
     def added(log, key, found):

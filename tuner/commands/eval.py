@@ -105,7 +105,6 @@ def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> 
 
     from games.search.searcher import UNLIMITED, Limits
     from tuner.commands.display import TerminalDisplay
-    from tuner.commands.eval import solve_suite
 
     given = "--nodes" if arguments.nodes else "--depth"
     if arguments.all or "device" in arguments.given:

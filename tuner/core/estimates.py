@@ -97,7 +97,7 @@ class Estimate:
         )
 
     def rounded(self, digits: int) -> Estimate:
-        """Return the estimate with so many digits after the point."""
+        """Return the estimate, its numbers rounded to `digits` digits after the point."""
         value, error, low, high = (
             round(number, digits) if math.isfinite(number) else number
             for number in (self.value, self.standard_error, self.low, self.high)

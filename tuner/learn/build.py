@@ -22,7 +22,7 @@ from tuner.evaluation.engine import CompiledTerms, Counter
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
-from tuner.learn.sources import Source
+from tuner.learn.sources import STANDARD_INPUT, Source
 from tuner.learn.targets import Targets
 from tuner.parallel import Executor, Job, run
 from tuner.version import __version__
@@ -393,7 +393,10 @@ def count_positions(
 
     None, and nothing is read, if a source can be read only once (standard input, pipes) or is a
     dataset."""
-    if not all(source.files and all(map(os.path.isfile, source.files)) for source in sources):
+    files = _files_of(sources)
+    if STANDARD_INPUT in files or not all(source.files for source in sources):
+        return None
+    if not all(map(os.path.isfile, files)):
         return None
     options = prepared(options, quiescence)
     report, positions = ReadReport(), 0

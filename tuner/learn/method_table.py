@@ -37,8 +37,8 @@ class Method:
     that are read.
 
     `line` says what it learns from, of resolved options, whether the sources are rows, whether they
-    have scores, and whether they are labeled positions. `made_by`: the module and
-    class of its targets, see `tuner.learn.targets`."""
+    have scores, and whether they are labeled positions. `made_by`: the module and class of its
+    targets, see `tuner.learn.targets`."""
 
     line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)

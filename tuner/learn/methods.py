@@ -252,9 +252,13 @@ def method_for(
     draws need results."""
     if options.loss in DRAW_MODELS or not (game.searchable and parameters.weights.any()):
         return "logistic"
-    files = [file for source in sources for file in source.files or (STANDARD_INPUT,)]
-    searched = all(file != STANDARD_INPUT and game.files.of_games(file) for file in files)
-    return "rootstrap" if searched else "logistic"
+    of_games = all(
+        source.files
+        and source.path != STANDARD_INPUT
+        and all(map(game.files.of_games, source.files))
+        for source in sources
+    )
+    return "rootstrap" if of_games else "logistic"
 
 
 def require_consistent(options: TuneSettings, name: str, method: Method) -> None:

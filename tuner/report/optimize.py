@@ -96,7 +96,7 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
             level=0.0,
         )
     ]
-    chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.worth.value))[:MOST_CHARTS]
+    chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.known_worth))[:MOST_CHARTS]
     for last in chosen:
         found = [
             next((one for one in line.numbers if one.name == last.name), last).best

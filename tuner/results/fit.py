@@ -92,9 +92,9 @@ class PointsError:
 @dataclass(frozen=True)
 class RoundMatch:
     """The match of learned weights against the start, or after a round of own games against those
-    before: their score from 0 to 1, and their Elo, None if all pairs ended alike; how
-    far the round moved values, and the change of the loss of the results of held-out games; the
-    `share` of the way to the optimum, of a step that is tried."""
+    before: their score from 0 to 1, and their Elo, None if all pairs ended alike; how far the round
+    moved values, and the change of the loss of the results of held-out games; the `share` of the
+    way to the optimum, of a step that is tried."""
 
     games: Amount
     score: Amount

@@ -32,6 +32,11 @@ class TunedNumber:
     worth: Estimate = Estimate()
     verdict: str = ""
 
+    @property
+    def known_worth(self) -> float:
+        """What the change is worth, 0 if that is not known."""
+        return 0.0 if math.isnan(self.worth.value) else self.worth.value
+
 
 @dataclass(frozen=True)
 class TunedEstimate:
@@ -55,8 +60,8 @@ class TunedEstimate:
 
     @property
     def by_worth(self) -> list[TunedNumber]:
-        """The numbers, those that are worth most first."""
-        return sorted(self.numbers, key=lambda one: -one.worth.value)
+        """The numbers, those that are worth most first; what is not known counts as 0."""
+        return sorted(self.numbers, key=lambda one: -one.known_worth)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -268,8 +268,6 @@ def _named(name: str) -> str:
 
 def rater(text: str) -> Rater:
     """Start gnubg as `gnubg:PLIES`; InputError for another program, or if that fails."""
-    from games.backgammon.engines.contest import GnubgEngine, gnubg_plies
-
     protocol, _, plies = text.partition(":")
     if protocol != "gnubg":
         raise InputError(
@@ -281,10 +279,7 @@ def rater(text: str) -> Rater:
 def external(
     protocol: str, command: str, options: Mapping[str, str], control: Control, megabytes: int | None
 ) -> Player:
-    """Start gnubg or a UBGI engine, see `games.backgammon.engines.contest`; InputError if that
-    fails."""
-    from games.backgammon.engines.contest import GnubgEngine, UbgiEngine, gnubg_plies
-
+    """Start gnubg or a UBGI engine; InputError if that fails."""
     if options:
         raise InputError(
             f"{protocol}:{command}: has no option {next(iter(options))!r}; leave it out"

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.optimize import minimize
 
 from tests.tuner.optimize.simulation import numbers_of, scores, strength
-from tuner.core.estimates import ELO
+from tuner.core.estimates import ELO, Estimate
 from tuner.optimize.local import CURVE, Data, Local, Surface, grid
 from tuner.optimize.numbers import Number
+from tuner.results.optimized import TunedEstimate, TunedNumber
 
 NOISE = 400  # pairs
 
@@ -161,3 +164,10 @@ def test_draws_have_the_covariance_of_the_posterior():
     assert np.abs(spread - 1).max() < 0.05
     half = surface.draws(20_000, np.random.default_rng(3), 0.25)
     assert np.allclose(half - surface.mean, (drawn - surface.mean) / 2)
+
+
+def test_numbers_of_unknown_worth_are_between_gains_and_losses():
+    worth = {"lost": -1.0, "unknown": math.nan, "most": 2.0, "some": 1.0}
+    numbers = [TunedNumber(name, 0.0, worth=Estimate(value)) for name, value in worth.items()]
+    ordered = TunedEstimate(10, 20, numbers=numbers).by_worth
+    assert [one.name for one in ordered] == ["most", "some", "unknown", "lost"]

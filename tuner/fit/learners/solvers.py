@@ -243,7 +243,6 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
 
 
 SAMPLE_OF_EQUATION = 40_000  # positions for the matrix of a step
-MOST_ITERATIONS = 60
 LONGEST_STEP = 80.0  # centipawns that a weight may move in one step
 
 
@@ -253,7 +252,7 @@ def newton_of_equation(problem: Problem, options: LearnerOptions, record: Record
     games = problem.datafit.whole_games
     sample = np.ascontiguousarray(games[:: max(1, size_of(games) // SAMPLE_OF_EQUATION)])
     residual, matrix, fresh = problem.residual(weights)[1].ravel()[free], None, False
-    for _ in range(options.iterations or MOST_ITERATIONS):
+    for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
             matrix, fresh = problem.datafit.slope(weights, sample), True
         step = -matrix.solve(problem.penalty, free, residual)
