@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from games.record import find
 from tuner.io.run_folder import read_settings
 from tuner.options.match import SECTION, TOURNAMENT_SECTION, MatchSettings, TournamentSettings
 from tuner.play.match.journal import PairLine, read_pairs
-from tuner.play.match.setup import game_of_folder, test_of
+from tuner.play.match.setup import test_of
 from tuner.play.match.tally import Tally, result_of
 from tuner.play.match.tournament import standings_of
 from tuner.results.match import MatchResult, Moment, points_difference
@@ -22,7 +23,7 @@ def read_match(folder: Path) -> MatchResult:
     """Read the match in a folder so far, with its course; InputError if there is none or a line is
     damaged."""
     settings = read_settings(folder, SECTION, MatchSettings)
-    game = game_of_folder(settings, folder)
+    game = find(settings.game)
     test = test_of(settings, game)
     tally, course = Tally(test, game.points), list[Moment]()
     first = [line for line in read_pairs(folder, game.points) if line.leg == 0]
@@ -43,7 +44,7 @@ def read_standings(folder: Path) -> tuple[Standings, list[PairLine]]:
     """Read the standings of the tournament in a folder so far, and its pairs; InputError if a line
     is damaged."""
     settings = read_settings(folder, TOURNAMENT_SECTION, TournamentSettings)
-    game = game_of_folder(settings, folder)
+    game = find(settings.game)
     lines = read_pairs(folder, game.points, len(settings.pairings))
     tallies = [Tally(None, game.points) for _ in settings.pairings]
     for line in lines:

@@ -62,7 +62,12 @@ def played(
         for path, parameters in zip(players, (after, before), strict=True):
             write_parameters(Path(path), parameters)
         settings = MatchSettings(
-            a=players[0], b=players[1], games=games, seed=seed, terms=tuple(map(str, terms))
+            game=before.game,
+            a=players[0],
+            b=players[1],
+            games=games,
+            seed=seed,
+            terms=tuple(map(str, terms)),
         )
         found = new_run(MatchRun(settings, None, display), None, executor, command)
     if found.interrupted:

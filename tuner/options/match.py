@@ -247,10 +247,12 @@ class Entrant:
 
 @dataclass(frozen=True, kw_only=True)
 class PairsSettings(Settings):
-    """The settings of all runs of pairs of games, in addition to their options. `names` are the
-    names of the players, `controls` their limits, `evaluation` is a hash of the terms and the
-    program, `files` are the files that the games depend on, with their sha256."""
+    """The settings of all runs of pairs of games, in addition to their options. `game` is the name
+    of the game, `names` are those of the players, `controls` their limits, `evaluation` is a hash
+    of the terms and the program, `files` are the files that the games depend on, with their
+    sha256."""
 
+    game: str
     names: tuple[str, ...] = ()
     controls: tuple[Limits, ...] = ()
     terms: tuple[str, ...] = ()

@@ -224,6 +224,7 @@ def match_run(
     folder.mkdir()
     control = {"depth": 4, "nodes": None, "movetime": None, "base": None, "increment": 0.0}
     settings = MatchSettings(
+        game=load_parameters(players[0]).game,
         a=players[0],
         b=players[1],
         names=names,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from games.record import Game
 from tuner.core.records import InputError, Positive, PositiveCount, convert, make, parse
 from tuner.evaluation.loading import games_path
 from tuner.io.files import read_whole, require_other
@@ -74,12 +75,10 @@ def match_settings(
     game = game_of_players([understood(a), understood(b)])
     usual = usual_of(game)
     ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
-    random_plies = 0 if ladder else usual.random_plies
     settings = make(
         MatchSettings,
         {
-            **vars(options),
-            **paths_of(options, game.name),
+            **_shared(options, game, terms),
             "a": a,
             "b": b,
             "names": (
@@ -88,7 +87,7 @@ def match_settings(
             ),
             "games": games,
             "model": options.model or usual.model,
-            "random_plies": random_plies if options.random_plies is None else options.random_plies,
+            **({"random_plies": 0} if ladder and options.random_plies is None else {}),
             "controls": tuple(
                 control_of(
                     options,
@@ -107,8 +106,6 @@ def match_settings(
                 *_options_of(b, options.with_b, "--with-b", options.pgn),
                 *options.option_b,
             ),
-            "terms": tuple(os.path.abspath(path) for path in terms),
-            "luck": options.luck or usual.luck,
         },
     )
     require_suitable(settings, game)
@@ -117,12 +114,20 @@ def match_settings(
     return with_files(settings)
 
 
-def paths_of(options: PairsOptions, game: str) -> dict[str, str | None]:
-    """Return the paths of openings and of tables, whatever folder the run is resumed in."""
-    openings, tables = options.openings, options.syzygy
+def _shared(options: PairsOptions, game: Game, terms: Iterable[str | Path]) -> dict[str, Any]:
+    """Return the settings that matches and tournaments share. Their paths hold whatever folder the
+    run is resumed in."""
+    openings, tables, usual = options.openings, options.syzygy, usual_of(game)
     return {
-        "openings": None if openings is None else games_path(str(openings), game),
+        **vars(options),
+        "game": game.name,
+        "openings": None if openings is None else games_path(str(openings), game.name),
         "syzygy": None if tables is None else os.path.abspath(os.path.expanduser(tables)),
+        "terms": tuple(os.path.abspath(path) for path in terms),
+        "luck": options.luck or usual.luck,
+        "random_plies": (
+            usual.random_plies if options.random_plies is None else options.random_plies
+        ),
     }
 
 
@@ -339,8 +344,7 @@ def tournament_settings(
     settings = make(
         TournamentSettings,
         {
-            **vars(options),
-            **paths_of(options, game.name),
+            **_shared(options, game, terms),
             "players": tuple(entrant.text for entrant in entrants),
             "names": names,
             "gauntlet": options.gauntlet or bool(levels),
@@ -349,11 +353,6 @@ def tournament_settings(
                 control_of(options, entrant.control, usual.depth) for entrant in entrants
             ),
             "options": tuple(entrant.options for entrant in entrants),
-            "random_plies": (
-                usual.random_plies if options.random_plies is None else options.random_plies
-            ),
-            "terms": tuple(os.path.abspath(path) for path in terms),
-            "luck": options.luck or usual.luck,
         },
     )
     if double := next((name for name in names if names.count(name) > 1), None):

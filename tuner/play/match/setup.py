@@ -24,7 +24,6 @@ from tuner.evaluation.own_numbers import require_terms
 from tuner.io.files import LOGFILE, bundled, require_writable, sha256_of
 from tuner.options.match import Entrant, MatchSettings, TournamentSettings
 from tuner.options.option import named_values, no_use, refuse
-from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.openings import JUDGE, Book, Generator, book_from, start_of
 from tuner.play.players import (
     EVALUATION,
@@ -260,20 +259,6 @@ def _side(entrant: Entrant, folder: Path | None) -> Named:
     """Return a player: its copy in the folder of the run if there is one."""
     copy = folder / entrant.copy if folder else None
     return _of_copy(entrant.text, copy) if copy and copy.exists() else understood(entrant.text)
-
-
-def game_of_folder(settings: AnySettings, folder: Path) -> Game:
-    """Return the game of the run in a folder, by any player that can be read; InputError if none
-    can."""
-    known, problems = [], []
-    for entrant in settings.entrants:
-        try:
-            known.append(_side(entrant, folder).game)
-        except InputError as problem:
-            problems.append(problem)
-    if not known:
-        raise problems[0]
-    return find(next(filter(None, known), DEFAULT_GAME))
 
 
 def game_of_players(players: Sequence[Named]) -> Game:

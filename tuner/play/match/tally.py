@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from games.record import STALL, Game
+from games.record import STALL, Game, find
 from games.streams import InputError
 from tuner.core.estimates import fixed
 from tuner.core.text import duration, plural
 from tuner.io.run_folder import read_settings
 from tuner.options.match import SECTION, MatchSettings
 from tuner.play.match.journal import PairLine, read_pairs
-from tuner.play.match.setup import AnySettings, Contestants, game_of_folder
+from tuner.play.match.setup import AnySettings, Contestants
 from tuner.play.players import RANDOM, PlayerSpec
 from tuner.results.match import (
     Ladder,
@@ -163,7 +163,7 @@ def require_few_faults(
 
 def _first_fault(folder: Path, sides: str) -> str:
     """Return in words which game a player of these sides lost first by a fault."""
-    points = game_of_folder(read_settings(folder, SECTION, MatchSettings), folder).points
+    points = find(read_settings(folder, SECTION, MatchSettings).game).points
     for line in sorted(read_pairs(folder, points), key=lambda line: line.pair):
         for turn, forfeit in enumerate(line.forfeits):
             if forfeit and forfeit[0] in sides:

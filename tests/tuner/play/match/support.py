@@ -89,7 +89,7 @@ def game_of(
 def match_result(counts: Results, names=("a", "b"), test: Sprt | None = None) -> MatchResult:
     """The result of a match with these counts."""
     return MatchResult(
-        settings=MatchSettings(a="a", b="b", names=names, games=2),
+        settings=MatchSettings(game="chess", a="a", b="b", names=names, games=2),
         openings="8 random plies",
         in_points=False,
         counts=counts,
