@@ -308,10 +308,10 @@ def eval_set(text: bytes) -> set[int]:
 
 def test_a_time_control_of_some_moves_reaches_the_engine(tmp_path):
     log = tmp_path / "log.txt"
-    words = (f"uci:{FAKE} uci good", "random", "--games", 2, "--tc", "3/20+0.1", "--log", log)
-    done("match", *words, "--max-moves", 14)
+    options = "--random-plies 0 --max-moves 8 --workers 1 --games 2 --tc 3/20+0.1 --log"
+    done("match", f"uci:{FAKE} uci good", f"uci:{FAKE} uci good", *options.split(), log)
     going = [int(n) for n in re.findall(r"> go .*movestogo (\d+)", log.read_text())]
-    assert going[:4] == [3, 2, 1, 3]
+    assert going[:8:2] == going[1:8:2] == [3, 2, 1, 3]
     for wrong in ("0.5/10", "3/0", "0/10", "x/10"):
         assert "expected a time control" in refused("match", "random", "random", "--tc", wrong)
     said = refused("match", "shogi/zero", "shogi/zero", "--tc", "40/10")

@@ -176,18 +176,21 @@ SOURCES = {
     ),
     "go": ("go", "eval.go", GO_HEAD + "%s" + GO_MAIN, "go build -o engine eval.go", "./engine"),
 }
+# compilers of Java and Go take seconds for each
+SLOW = [("java", name) for name in list(JAVA)[2:]] + [("go", name) for name in list(GO)[2:]]
 CASES = [
-    *(("java", name, *case) for name, case in JAVA.items()),
-    *(("go", name, *case) for name, case in GO.items()),
-    *(("c", name, *case) for name, case in C.items()),
-    *(("cpp", name, *case) for name, case in CPP.items()),
+    pytest.param(
+        *(suffix, *case),
+        id=f"{suffix}: {name}",
+        marks=[pytest.mark.long] * ((suffix, name) in SLOW),
+    )
+    for suffix, forms in (("java", JAVA), ("go", GO), ("c", C), ("cpp", CPP))
+    for name, case in forms.items()
 ]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "name", "before", "use"), CASES, ids=[f"{s}: {name}" for s, name, *_ in CASES]
-)
-def test_a_number_is_measured_in_any_form(tmp_path, suffix, name, before, use):
+@pytest.mark.parametrize(("suffix", "before", "use"), CASES)
+def test_a_number_is_measured_in_any_form(tmp_path, suffix, before, use):
     compiler, source, text, build, evals = SOURCES[suffix]
     needs(compiler)
     engine = tmp_path / "engine"

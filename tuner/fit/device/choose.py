@@ -79,19 +79,19 @@ def first_gpu() -> Gpu:
     """Return the first GPU. NoGpu if there is none, or if CuPy or its compiler is missing."""
     try:
         library = importlib.import_module("cupy")
-    except ImportError:
-        raise NoGpu(
-            "CuPy is not installed; pip install 'evaltune[gpu]', or [gpu-cuda12] for drivers of"
-            " CUDA 12"
-        ) from None
-    try:
         count = library.cuda.runtime.getDeviceCount()
         if count == 0:
             raise NoGpu("CuPy finds no GPU")
         about = library.cuda.runtime.getDeviceProperties(0)
     except NoGpu:
         raise
-    # CuPy's errors have no common base class: the driver may be missing or too old, or refuse
+    except ImportError:
+        raise NoGpu(
+            "CuPy is not installed; pip install 'evaltune[gpu]', or [gpu-cuda12] for drivers of"
+            " CUDA 12"
+        ) from None
+    # CuPy's errors have no common base class: the driver may be missing or too old, or refuse, and
+    # what CuPy imports may not know the machine
     except Exception as problem:
         raise NoGpu(f"CuPy cannot use a GPU ({_line(problem)})") from None
     name = about["name"]

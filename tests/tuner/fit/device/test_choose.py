@@ -25,6 +25,11 @@ def test_without_a_gpu_the_cpu_is_used_and_gpu_is_refused(monkeypatch, tmp_path)
         InputError, match="--device gpu: CuPy is not installed; .* or choose --device cpu"
     ):
         device_named("gpu", 1)
+    monkeypatch.delitem(sys.modules, "cupy")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "cupy.py").write_text("raise RuntimeError('unknown machine')")
+    with pytest.raises(InputError, match=r"CuPy cannot use a GPU \(unknown machine\); or"):
+        device_named("gpu", 1)
     for name, module in fake_gpu.modules(tmp_path, count=0).items():
         monkeypatch.setitem(sys.modules, name, module)
     with pytest.raises(InputError, match="CuPy finds no GPU"):
