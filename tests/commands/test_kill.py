@@ -110,7 +110,8 @@ def test_killed_before_any_change_to_a_file_leaves_the_old_or_the_new_whole(
     )  # the last run was not killed, beside the leftovers of all the others
 
 
-@pytest.mark.parametrize("kind", ["dataset", pytest.param("tune", marks=LONG)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["dataset", "tune"])
 def test_a_process_killed_while_it_works_leaves_nothing_half_written(kind, small_pgn, tmp_path):
     """The real command on chess games, killed by the clock, some moments of which fall into
     reading, learning and writing."""

@@ -96,6 +96,7 @@ def test_games_against_random_moves_change_nothing(tmp_path):
     assert (weights(path) == begun).all() and [line["step"] for line in history] == [0.0] * 3
 
 
+@pytest.mark.long
 def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
     path, rng, before = mine(tmp_path), random.Random(5), 0
     for number in range(2):
@@ -124,6 +125,7 @@ def test_a_game_that_was_won_throughout_teaches_nothing(tmp_path):
     assert read_episodes(tmp_path / "mine-games", find("chess").words) == {}
 
 
+@pytest.mark.long
 def test_an_engine_plays_on_when_learning_fails(tmp_path):
     path = mine(tmp_path)
     with engine(path, "--learn") as playing:
@@ -419,6 +421,7 @@ def pgn_of(board, result, termination="normal"):
     return f"{game}\n\n"
 
 
+@pytest.mark.long
 def test_games_wait_in_the_store_until_there_are_enough_for_a_step(tmp_path):
     path, begun = mine(tmp_path), weights(parameter_path("material"))
     words = (path, "--learn", "--batch", "3", "--learner", "sgd")
@@ -436,6 +439,7 @@ def test_games_wait_in_the_store_until_there_are_enough_for_a_step(tmp_path):
     assert games.count("[Event ") == 3 and '[Round "3"]' in games
 
 
+@pytest.mark.long
 def test_results_are_learned_from_the_games_of_the_match_runner_once(tmp_path):
     path, folder, pgn = mine(tmp_path), tmp_path / "mine-games", tmp_path / "games.pgn"
     with engine(path, "--learn", "--learner", "sgd") as playing:
@@ -598,6 +602,7 @@ def test_an_engine_that_is_killed_at_any_moment_keeps_its_file(tmp_path):
         assert len(read_history(tmp_path / "mine-games")) >= before
 
 
+@pytest.mark.long
 def test_opponents_are_known_by_what_interfaces_tell(tmp_path):
     """UCI_Opponent, and name and rating of xboard; each holds for its own game."""
     path = mine(tmp_path)

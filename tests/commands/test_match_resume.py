@@ -21,6 +21,7 @@ from tuner.io.run_folder import SETTINGS, read_told
 FAKE = REPOSITORY / "tests" / "games" / "chess" / "engines" / "contest" / "fake_engine.py"
 
 
+@pytest.mark.long
 def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
     """In the file of --pgn, without a folder, too; a resumed match begins it with those played
     before."""
@@ -213,7 +214,10 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("kept", [1, 5, 7, 10, 12])
+LATER = [pytest.param(kept, marks=pytest.mark.long) for kept in (1, 5, 10, 12)]
+
+
+@pytest.mark.parametrize("kept", [7, *LATER])
 def test_an_engine_that_remembers_games_plays_the_same_after_an_interruption(tmp_path, kept):
     """Ten games in one process, then it is restarted; what was cut short is played again whole."""
     program, starts = tmp_path / "remembers.py", tmp_path / "starts"

@@ -108,9 +108,8 @@ def test_an_engine_that_prints_rows_ends_with_its_command(tmp_path, small_pgn, n
     assert all(map(ended, numbers)) and not (tmp_path / "rows.ds").exists()
 
 
-@pytest.mark.parametrize(  # whatever is being started then
-    "seconds", [0.7, pytest.param(2.0, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [0.7, 2.0])  # whatever is being started then
 def test_ctrl_c_while_a_cluster_starts_ends_the_command(tmp_path, seconds):
     pytest.importorskip(
         "distributed", reason="Dask is not installed: pip install 'evaltune[cluster]'"

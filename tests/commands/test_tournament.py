@@ -113,7 +113,8 @@ def killed(folder, command, kills: int, dice: random.Random) -> int:
     return hit
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, 5])
 def test_a_killed_tournament_ends_with_the_same_table(cup, tmp_path, kills):
     folder, found = cup
     run = tmp_path / "run"

@@ -336,6 +336,7 @@ def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_what_the_move_is_worth_is_not_learned_from_another_program(recorded, tmp_path):
     """Scores that are higher by 20 for the side to move: the tempo is held unless it is named."""
     turn = np.array([1 if fen.split()[1] == "w" else -1 for fen in fens()])

@@ -172,6 +172,7 @@ def spoken(*lines: str, params, more: Iterable[str] = ()) -> list[str]:
     return done("uci", params, *more, stdin=text).out.splitlines()
 
 
+@pytest.mark.long
 def test_networks_of_another_game_and_files_of_terms_are_refused(chess_network, tmp_path):
     other = REPOSITORY / "params" / "backgammon" / "network.yaml"
     line = refused("uci", other, stdin=b"isready\nquit\n")

@@ -365,6 +365,7 @@ def test_a_missing_file_is_named(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_loop_without_end_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(check, "SECONDS", 2)
     text = complaint(term_file(tmp_path, "while us.king:\n    pass\n"))

@@ -85,6 +85,7 @@ def test_damaged_boards_are_answered_by_sorry():
     assert len(found) == len([line for line in lines if line.strip()]) and "sorry" in found
 
 
+@pytest.mark.long
 def test_a_match_against_the_engine_has_no_fault():
     found = play(
         f"ubgi:{sys.executable} -m tuner ubgi backgammon/classic", "backgammon/zero", "--games", 2

@@ -279,6 +279,7 @@ def test_a_device_that_never_ends_is_given_up(device):
         games_of(device)
 
 
+@pytest.mark.long
 def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_long(
     tmp_path, monkeypatch
 ):

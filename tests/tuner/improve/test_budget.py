@@ -94,6 +94,7 @@ def test_games_that_are_lost_by_faults_are_named_with_what_passed_before(tmp_pat
     require_few_faults(found["forfeits"], found["games"], "b", run)
 
 
+@pytest.mark.long
 def test_a_match_ends_after_its_seconds_and_goes_on_later(tmp_path):
     run = str(tmp_path / "run")
     words = ["match", "classic", "zero", "--depth", "2", "--run", run, "--games", "100000"]

@@ -119,6 +119,7 @@ def test_the_temperature_is_that_of_the_lowest_loss():
     assert usual_temperature(data, 0 * classic.weights, group, view) is None
 
 
+@pytest.mark.long
 def test_the_moves_of_a_player_teach_its_choices(tmp_path):
     """Games of `classic` teach `zero` to choose as `classic` does, far more often than it would."""
     tuner.play_match(

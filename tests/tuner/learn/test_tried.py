@@ -144,6 +144,7 @@ def test_a_young_evaluation_is_judged_better(tmp_path):
     assert "tuner match" not in shown.partition("<main")[2].partition("<section")[0]
 
 
+@pytest.mark.long
 def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatch):
     """Matches that are all drawn: no file, no command that names it, the numbers of the start."""
     lost = RoundMatch(100, 0.5, estimate_of(0.0, 10.0))

@@ -37,7 +37,13 @@ def plain(label: str) -> tuple[str, str]:
     return short, f"[{flat}]" if index else ""
 
 
-@pytest.mark.parametrize("language", SMALL)
+SLOW = ("Java", "Rust")  # their compilers take seconds
+
+
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in SMALL],
+)
 def test_counts_are_those_of_the_sources(tmp_path, language):
     made = measure(tmp_path / "run", small_plan(tmp_path / "engine", language))
     texts = positions()

@@ -51,6 +51,7 @@ def test_a_dataset_of_measured_counts_teaches_what_the_engine_then_evaluates(at)
     assert np.mean(np.abs(real - predicted) <= 2) > 0.95
 
 
+@pytest.mark.long
 def test_a_second_run_takes_what_was_measured(at):
     words = ("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds", "--json")
     first = json.loads(done(*words).out)

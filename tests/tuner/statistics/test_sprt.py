@@ -234,6 +234,7 @@ def test_no_more_than_5_percent_of_tests_decide_wrongly(model, elo0, elo1, truth
     assert 0 < wrong <= limit < wrong_at_15
 
 
+@pytest.mark.long
 def test_what_is_left_is_expected_from_what_the_test_makes_of_many_pairs():
     """The mean over tests that go on: at either hypothesis, and half-way between, where tests are
     the longest and less than that is expected."""
