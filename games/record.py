@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import itertools
 import mmap
 import pkgutil
 import random
@@ -102,6 +103,11 @@ class PositionBatch:
         return (
             np.full(len(self.positions), np.nan, np.float32) if self.scores is None else self.scores
         )
+
+    @property
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Of each game its first position, and the one after its last."""
+        return itertools.pairwise([*self.first.tolist(), len(self.positions)])
 
     def only(self, keep: np.ndarray) -> PositionBatch:
         """Return the positions that `keep` (n,) bool marks; games may be left with none."""

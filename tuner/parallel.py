@@ -9,6 +9,7 @@ threads."""
 from __future__ import annotations
 
 import itertools
+import operator
 import queue
 import threading
 import time
@@ -25,8 +26,8 @@ POLL_SECONDS = 0.1
 END_SECONDS = 15.0  # to wait for threads after aborting their work
 
 
-class JobState(Protocol):
-    """What one thread keeps from task to task."""
+class JobState:
+    """What one thread keeps from task to task; these methods do nothing by default."""
 
     def ready(self) -> None:
         """Called once before the first task. InputError for what would make every task fail."""
@@ -126,15 +127,8 @@ class OnThreads:
             for state in states:
                 state.close()
             raise
-        return Threads(job.work, states, _abort, _close, stop, ahead)
-
-
-def _abort(state: JobState) -> None:
-    state.abort()
-
-
-def _close(state: JobState) -> None:
-    state.close()
+        abort, close = operator.methodcaller("abort"), operator.methodcaller("close")
+        return Threads(job.work, states, abort, close, stop, ahead)
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 MINUTE, HOUR = 60, 3600
 
@@ -43,3 +43,15 @@ def duration(seconds: float) -> str:
         return f"{seconds / MINUTE:.0f} min"
     minutes = round(seconds / MINUTE)
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """Return a table of text as lines, its columns aligned right but for those on the `left`."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

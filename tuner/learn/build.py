@@ -19,12 +19,14 @@ from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_for
 from tuner.evaluation.engine import CompiledTerms, Counter
-from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.evaluation import WeightsEvaluation, quiescence_of
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
+from tuner.io.terminal import Display
 from tuner.learn.sources import STANDARD_INPUT, Source
 from tuner.learn.targets import Targets
-from tuner.parallel import Executor, Job, run
+from tuner.options.option import Reading
+from tuner.parallel import Executor, Job, JobState, run
 from tuner.version import __version__
 
 # entries of a manifest that the writer makes
@@ -127,7 +129,7 @@ class FilePart:
     sha256: str
 
 
-class FileReader:
+class FileReader(JobState):
     """One thread's terms to count, and the weights for quiescence."""
 
     def __init__(self, spec: FilesSpec, stopped: Callable[[], bool]) -> None:
@@ -138,15 +140,6 @@ class FileReader:
         )
         self.options = prepared(spec.options, quiescence)
         self.counter = Counter(self.engine.composition)
-
-    def ready(self) -> None:
-        """Files are opened by their tasks."""
-
-    def abort(self) -> None:
-        """A file is read to its end."""
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 def build_file(reader: FileReader, task: FileTask) -> FilePart:
@@ -382,29 +375,24 @@ class BuildReport:
 
 
 def count_positions(
-    engine: CompiledTerms,
-    sources: Sequence[Source],
-    options: ReadOptions,
-    quiescence: WeightsEvaluation | None,
-    note: Callable[[str], None],
-    progress: Callable[[ReadReport], None],
-) -> int | None:
-    """Read the games once without keeping them; return how many positions `build` will find.
+    engine: CompiledTerms, sources: Sequence[Source], options: Reading, display: Display
+) -> tuple[int | None, Callable[[str], None]]:
+    """Read the games once without keeping them; return how many positions `build` will find, and
+    where its notes go: nowhere, once they were shown here.
 
     None, and nothing is read, if a source can be read only once (standard input, pipes) or is a
     dataset."""
     files = _files_of(sources)
-    if STANDARD_INPUT in files or not all(source.files for source in sources):
-        return None
-    if not all(map(os.path.isfile, files)):
-        return None
-    options = prepared(options, quiescence)
+    once = STANDARD_INPUT in files or not all(map(os.path.isfile, files))
+    if once or not all(source.files for source in sources):
+        return None, display.note
+    reading = prepared(options.reading, quiescence_of(engine.game, options.judge))
     report, positions = ReadReport(), 0
-    for _, read in batches(engine.game, sources, options, report, note):
+    for _, read in batches(engine.game, sources, reading, report, display.note):
         for batch in read:
             positions += len(batch.positions)
-            progress(report)
-    return positions
+            display.reading(report)
+    return positions, lambda text: None
 
 
 def build(

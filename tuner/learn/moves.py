@@ -86,7 +86,8 @@ def played_choices(making: Making) -> Choices:
         each = np.zeros(len(after))
         begins = np.arange(0, len(after), AT_ONCE)
         tasks = PositionBatch(after, each, begins, begins, begins, begins)
-        found = searches(spec, tasks, making.executor, _nothing)
+        # searches are counted by the choices that they are of
+        found = searches(spec, tasks, making.executor, lambda: None)
         return found.leaves, np.tanh(scale * found.scores), np.nan_to_num(found.known) != 0
 
     def choices(batch: PositionBatch) -> Iterator[Choice]:
@@ -117,10 +118,6 @@ def played_choices(making: Making) -> Choices:
     return choices
 
 
-def _nothing() -> None:
-    """Searches are counted by the choices that they are of."""
-
-
 def _games_of(batch: PositionBatch) -> np.ndarray:
     """Return the number (n,) of the game of each position of a batch."""
     return np.searchsorted(batch.first, np.arange(len(batch.positions)), side="right") - 1
@@ -132,11 +129,10 @@ def _moves_played(
     """Yield the place of positions of whole games, the view of the side to move, and the positions
     after its moves, the move that was played first."""
     game = engine.game
-    ends = np.append(batch.first[1:], len(batch.positions))
-    for begin, end, identity in zip(batch.first, ends, batch.identities, strict=True):
+    for (begin, end), identity in zip(batch.ranges, batch.identities.tolist(), strict=True):
         places = np.arange(begin, end - 1)
         if options.per_game and len(places) > options.per_game:
-            draw = np.random.default_rng([int(identity), options.seed])
+            draw = np.random.default_rng([identity, options.seed])
             places = np.sort(draw.choice(places, options.per_game, replace=False))
         for place in places.tolist():
             words = batch.positions[place]

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import ReadReport, points_of
+from games.record import points_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
-from tuner.evaluation.evaluation import quiescence_of
 from tuner.fit.fit import fit
 from tuner.fit.noise import PLAY
 from tuner.fit.result import FitResult
@@ -66,27 +65,14 @@ def fitted_in_rounds(
     options = resolved(given, begun)
     method = METHODS[options.method]
     searching, searches = parameters, options.depth is not None or options.teacher is not None
-    note: Callable[[str], None] = display.note
     display.begin("reading")
-    total = None
-    if (
-        engine
-        and searches
-        and (
-            total := count_positions(
-                engine,
-                sources,
-                options.reading,
-                quiescence_of(engine.game, options.judge),
-                note,
-                display.reading,
-            )
-        )
-        is not None
-    ):
-        note = _nothing  # notes were shown while the positions were counted
+    total: int | None = None
+    note: Callable[[str], None] = display.note
+    if engine and searches:
+        total, note = count_positions(engine, sources, options, display)
     for left in range((options.rounds or 1) - 1, -1, -1):
         first = searching is parameters
+        note = note if first else (lambda text: None)
         if searches:
             display.begin("searching" if first else "searching again", total)
         made = Making(
@@ -94,7 +80,6 @@ def fitted_in_rounds(
         )
         targets = method.make_targets(made)
         read = read_sources(begun, folder, options, targets, note, display)
-        note = _nothing
         if given.device == "auto":
             options = without_gpu(options, read)
         device = device_of(begun, read, options, executor)
@@ -125,10 +110,6 @@ def fitted_in_rounds(
         )
         searching = result.parameters
     return Fitted(read, summary, result, options)
-
-
-def _nothing(found: str | ReadReport) -> None:
-    """Ignore a note or a report."""
 
 
 def without_gpu(options: TuneSettings, read: Read) -> TuneSettings:

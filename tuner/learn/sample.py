@@ -15,7 +15,6 @@ from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.summary import is_labelled
 from tuner.evaluation.engine import CompiledTerms
-from tuner.evaluation.evaluation import quiescence_of
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.method_table import METHODS
@@ -143,16 +142,8 @@ def read_sample(
     display.begin("reading")
     note: Callable[[str], None] = display.note
     if games_alone and engine is not None:
-        total = count_positions(
-            engine,
-            sources,
-            options.reading,
-            quiescence_of(engine.game, options.judge),
-            note,
-            display.reading,
-        )
+        total, note = count_positions(engine, sources, options, display)
         if total is not None:
-            note = _nothing  # notes were shown while the positions were counted
             fewer = with_fewer_games(engine, most / max(total, 1), options.seed)
             begun = begun._replace(engine=fewer)
             if options.depth is not None or options.teacher is not None:
@@ -204,7 +195,3 @@ def _games(data: Dataset, most: int, seed: int) -> np.ndarray:
     order = np.random.default_rng([seed, data.games]).permutation(data.games)
     last = np.searchsorted(np.cumsum(np.diff(data.first)[order]), most, side="right")
     return np.sort(order[: max(int(last), 2)])
-
-
-def _nothing(found: object) -> None:
-    """Ignore a note or a report."""

@@ -25,7 +25,7 @@ from tuner.io.run_folder import BEGUN, SEARCHES
 from tuner.learn.targets import Start, Targets
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.options.tune import TuneSettings
-from tuner.parallel import Executor, Job, run
+from tuner.parallel import Executor, Job, JobState, run
 from tuner.parameters.parameters import Parameters
 
 MEGABYTES = 1
@@ -61,7 +61,7 @@ class GameSearches(NamedTuple):
     known: np.ndarray
 
 
-class PositionSearcher:
+class PositionSearcher(JobState):
     """One thread's searcher."""
 
     def __init__(self, spec: SearchSpec, stopped: Callable[[], bool]) -> None:
@@ -72,14 +72,9 @@ class PositionSearcher:
         )
         self.searcher = self.engine.searcher(spec.evaluation.parameters, spec.playing, MEGABYTES)
 
-    def ready(self) -> None:
-        """Nothing is started later."""
-
     def abort(self) -> None:
+        """See `JobState`."""
         self.searcher.stop()
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 def search_game(searcher: PositionSearcher, task: GamePositions) -> GameSearches | None:
@@ -165,11 +160,9 @@ def searches(
             searched()
 
     games, keys = [], {}
-    for begin, end in zip(
-        batch.first, np.append(batch.first[1:], len(batch.positions)), strict=True
-    ):
+    for begin, end in batch.ranges:
         if begin < end:
-            game = GamePositions(int(begin), batch.positions[begin:end])
+            game = GamePositions(begin, batch.positions[begin:end])
             keys[game.place] = key = log.key(spec, game.positions) if log else b""
             known = log and log.get(key, game.place, batch.positions.shape[1])
             if known:
@@ -232,8 +225,7 @@ class SearchTargets(Targets):
         lambda_ = self._made.options.lambda_ or 0.0
         found = self._values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
         targets = found.copy()
-        ends = np.append(batch.first[1:], len(found))
-        for begin, end in zip(batch.first, ends, strict=True):
+        for begin, end in batch.ranges:
             if lambda_ > 0 and begin < end:
                 plies = self._made.engine.game.plies(batch.positions[begin:end])
                 part, decay = found[begin:end], decays(lambda_, plies)
@@ -263,9 +255,8 @@ class Leaves(Targets):
         )
 
     def __call__(self, batch: PositionBatch) -> tuple[PositionBatch, np.ndarray]:
-        ends = np.append(batch.first[1:], len(batch.positions))
         engine, lambda_ = self._made.engine, self._made.options.lambda_ or 0.0
-        for begin, end in zip(batch.first, ends, strict=True):
+        for begin, end in batch.ranges:
             if begin < end:
                 self._decay.append(decays(lambda_, engine.game.plies(batch.positions[begin:end])))
         if self._spec is None:

@@ -33,7 +33,7 @@ from tuner.core.records import InputError
 from tuner.core.store import open_database, using
 from tuner.core.text import plural
 from tuner.io.files import sha256_of, unwritable
-from tuner.parallel import Executor, Job, OnThreads, Running, run
+from tuner.parallel import Executor, Job, JobState, OnThreads, Running, run
 
 BOOK = "OwnBook"  # moves of a book have no scores
 # of the tables of an engine whose searches are short: clearing larger ones takes longer than
@@ -192,7 +192,7 @@ class TeacherAnswers(NamedTuple):
     fault: str | None = None
 
 
-class TeacherProcess:
+class TeacherProcess(JobState):
     """One thread's engine, started when it is first needed."""
 
     def __init__(self, spec: TeacherSpec, stopped: Callable[[], bool]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tuner.core.estimates import Estimate, fixed
 from tuner.core.records import Count, Number, to_json
-from tuner.core.text import plural
+from tuner.core.text import aligned, plural
 from tuner.options.match import OptimizeSettings
 from tuner.results.match import MatchResult
 from tuner.results.result import RunResult
@@ -184,11 +184,4 @@ def estimate_lines(found: TunedEstimate, digits: Mapping[str, int]) -> list[str]
         ]
         worth = number.worth.text(found.digits, "+")
         rows.append((number.name, *shown[:2], " .. ".join(shown[2:]), worth, number.verdict))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
-    return lines + [
-        "  ".join(
-            cell.ljust(width) if k in (0, len(heads) - 1) else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return lines + aligned(rows, {0, len(heads) - 1})

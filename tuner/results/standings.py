@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tuner.core.estimates import AT_LEAST, AT_MOST, ESTIMATED, GIVEN, UNKNOWN, Estimate
-from tuner.core.text import plural
+from tuner.core.text import aligned, plural
 from tuner.options.match import TournamentSettings
 from tuner.results.result import RunResult
 from tuner.statistics.ratings import Rated
 
+NAME = 1  # column of names in tables
 NEAR = 1e-6  # ratings of a fit that are equal
 SIGNS = {AT_LEAST: "≥", AT_MOST: "≤"}
 
@@ -119,9 +120,9 @@ class Standings(RunResult):
         about = f"{self.settings.conditions}, {self.openings}"
         lines = [
             f"{self.kind.capitalize()} of {plural(len(self.names), 'player')}, {games} ({about}):",
-            *columns(table_of(self)),
+            *aligned(table_of(self), {NAME}),
             "",
-            *columns(list_of(self, 0) if self.settings.gauntlet else crosstable_of(self)),
+            *aligned(list_of(self, 0) if self.settings.gauntlet else crosstable_of(self), {NAME}),
             "",
             *remarks_of(self),
         ]
@@ -239,18 +240,6 @@ def list_of(standings: Standings, player: int) -> list[list[str]]:
             cells = [standings.names[i], f"{own.games:,}", _points_text(standings, own), better]
             rows.append([str(place), *cells])
     return rows
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of text as lines, all columns right-aligned except the names."""
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 1 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def remarks_of(standings: Standings) -> list[str]:

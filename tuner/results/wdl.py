@@ -8,7 +8,7 @@ from typing import Any
 from games.record import Game
 from tuner.core.estimates import Estimate
 from tuner.core.records import to_json
-from tuner.core.text import plural
+from tuner.core.text import aligned, plural
 from tuner.results.result import RunResult
 from tuner.statistics.wdl import WdlFit
 
@@ -91,12 +91,8 @@ class Wdl(RunResult):
         for count in self.counts:
             a, where = fit.at(self.share(count))[0], f" at material {count}" if stock else ""
             lines.append(f"half of the games are won{where} at {a.text(0)} centipawns")
-        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
         lines += ["", "win / draw / loss in a thousand games"]
-        lines += [
-            "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in self.rows
-        ]
+        lines += [f"  {line}" for line in aligned(self.rows)]
         lines += ["", f"log loss of {self.held_out:,} held-out games of separate openings"]
         lines.append(f"  this model     {self.own.text(5)}")
         if self.published and self.difference and self.factor and stock:

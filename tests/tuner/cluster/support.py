@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from games.streams import InputError
-from tuner.parallel import Job
+from tuner.parallel import Job, JobState
 
 if TYPE_CHECKING:
     from distributed import LocalCluster
@@ -41,7 +41,7 @@ class Task(NamedTuple):
     number: int
 
 
-class Multiplier:
+class Multiplier(JobState):
     def __init__(self, spec: Spec, stopped: Callable[[], bool]) -> None:
         self.spec, self.stopped = spec, stopped
 
@@ -51,12 +51,6 @@ class Multiplier:
         if self.spec.unlucky > len(list(self.spec.folder.iterdir())):
             (self.spec.folder / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-
-    def abort(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 def multiply(state: Multiplier, task: Task, *shared: int) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
 from games.streams import InputError
 from games.system import bind_thread
+from tuner.parallel import JobState
 from tuner.play.game import Course, Luck, Rolling, Stopped, play_out
 from tuner.play.match.journal import PairLine
 from tuner.play.openings import Opening
@@ -56,7 +57,7 @@ def luck_by(game: Game, judge: PlayerSpec) -> Luck:
     return Luck(game, searcher)
 
 
-class MatchPlayers:
+class MatchPlayers(JobState):
     """The players of one thread, its measure of luck and its judges. Each player is made when it is
     first needed, once for all legs."""
 

@@ -44,7 +44,7 @@ from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import sha256_of
 from tuner.options.games import GamesSettings
 from tuner.options.option import named_values
-from tuner.parallel import Job
+from tuner.parallel import Job, JobState
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.game import Course, Ending, Judge, Stopped, play_out
 from tuner.play.openings import JUDGE, Book, Generator, Opening, book_from
@@ -193,15 +193,12 @@ class Recipe:
     engine: PlayerSpec | None = None
 
 
-class Copies:
+class Copies(JobState):
     """An evaluation and its current opponent, a copy. In even games the evaluation
     itself moves first, and two games in a row have the same copy."""
 
     def __init__(self, recipe: Recipe, evaluation: Evaluation, own: Searcher) -> None:
         self._recipe, self._evaluation, self._own, self._copy = recipe, evaluation, own, own
-
-    def ready(self) -> None:
-        """Nothing is started later."""
 
     def refresh(self) -> None:
         """The tables of searches are cleared before each game."""
@@ -223,9 +220,6 @@ class Copies:
         """End the search under way soon; from another thread."""
         self._own.stop()
         self._copy.stop()
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 class Alone:
@@ -283,7 +277,7 @@ def _words(fault: Forfeit) -> str:
     return ": ".join(filter(None, (fault.kind, fault.detail)))
 
 
-class OwnPlayers:
+class OwnPlayers(JobState):
     """One thread's players, the search that judges openings, and the judges of games. InputError
     for tables that cannot be read."""
 

@@ -375,8 +375,7 @@ def told_games(game: Game, source: str, untold: list[Episode], display: Display)
     lengths = {length for length, _ in waiting}
     found = []
     for batch in game.files.read(source, ALL, ReadReport(), display.note):
-        ends = np.append(batch.first[1:], len(batch.positions))
-        for k, (first, end) in enumerate(zip(batch.first, ends, strict=True)):
+        for k, (first, end) in enumerate(batch.ranges):
             for length in range(end - first, end - first - LONGER - 1, -1):
                 line = batch.positions[first : first + length]
                 if length not in lengths or not (same := waiting[length, line.tobytes()]):

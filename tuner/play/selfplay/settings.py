@@ -27,7 +27,7 @@ from tuner.evaluation.loading import games_path, parameter_path
 from tuner.evaluation.networks.files import holds_network
 from tuner.options.option import no_use, refuse, refuse_first
 from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
-from tuner.parallel import Job, Running
+from tuner.parallel import Job, JobState, Running
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import game_of, heading_of
 from tuner.play.openings import Book, Generator, Opening, book_from
@@ -77,7 +77,7 @@ class LearningTask(NamedTuple):
     past: int | None
 
 
-class SelfplayPlayers:
+class SelfplayPlayers(JobState):
     """One thread's searcher and its opponents. InputError if one of them cannot be started."""
 
     def __init__(self, spec: SelfplaySpec, stopped: Callable[[], bool]) -> None:
@@ -99,9 +99,6 @@ class SelfplayPlayers:
         except BaseException:
             self.close()
             raise
-
-    def ready(self) -> None:
-        """Do nothing: the constructor starts the opponents."""
 
     def use(self, version: int, weights: np.ndarray) -> None:
         """Search with the weights of a version."""

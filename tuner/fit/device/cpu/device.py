@@ -54,7 +54,7 @@ from tuner.fit.device.cpu.sums import (
 )
 from tuner.io.files import sha256_of
 from tuner.objectives.table import OBJECTIVES
-from tuner.parallel import Executor, Job, in_order, run
+from tuner.parallel import Executor, Job, JobState, in_order, run
 
 SMALLER = BLOCK // 8  # positions of a piece, for matrices of TD: each thread has its own sum
 
@@ -326,7 +326,7 @@ class RangesSums(NamedTuple):
     positions: int
 
 
-class RangesReader:
+class RangesReader(JobState):
     """One thread's view of the dataset."""
 
     def __init__(self, spec: RangesSpec, stopped: Callable[[], bool]) -> None:
@@ -338,15 +338,6 @@ class RangesReader:
                 " every machine sees it under this name, or leave out --cluster"
             )
         self.data = open_dataset(spec.path, check=False)
-
-    def ready(self) -> None:
-        """The dataset is open."""
-
-    def abort(self) -> None:
-        """Pieces are short."""
-
-    def close(self) -> None:
-        """Its memory maps end with the dataset."""
 
 
 def pass_over(reader: RangesReader, task: RangesTask, tables: Tables) -> RangesSums | None:
