@@ -27,7 +27,15 @@ from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.evaluation.pieces import piece_values
 from tuner.io.terminal import Display
 from tuner.learn.sample import ValuedSample
-from tuner.results.trained import NET, START, Gain, ModelLoss, NetworkMeasurement, PhaseLoss
+from tuner.results.trained import (
+    NET,
+    START,
+    Gain,
+    ModelLoss,
+    ModelWinners,
+    NetworkMeasurement,
+    PhaseLoss,
+)
 
 MIN_POSITIONS = 200  # positions held out, and learned from
 ASIDE = 8  # one opening in this number is set aside
@@ -201,7 +209,7 @@ def learned_network(
         seed=sample.options.seed,
         loss="cross-entropy" if of_results else "excess cross-entropy",
         models=[ModelLoss(name, total.interval(partial(mean, name))) for name in losses],
-        winners=[ModelLoss(name, right.interval(partial(mean, name))) for name in losses],
+        winners=[ModelWinners(name, right.interval(partial(mean, name))) for name in losses],
         gain=total.interval(partial(gain, START, NET, "mass")),
         epochs=[
             {

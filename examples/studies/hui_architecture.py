@@ -25,7 +25,7 @@ def main() -> None:
             *("network", "classic", *GAMES, "--from-share", 0.5, "--encoding", "pieces384"),
             *("--hidden", widths, "--seed", seed, "-o", study.folder / f"{seed}-{widths}.yaml"),
         )
-        return 100 * found["winners"][-1]["loss"]["value"]
+        return 100 * found["winners"][-1]["share"]["value"]
 
     rows, drawn = [], {}
     for seed in [1] if study.quick else [1, 2, 3]:

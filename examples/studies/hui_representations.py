@@ -48,7 +48,7 @@ def main() -> None:
 
     rows, bars, learned = [], {}, two_at_a_time(learn, ways)
     for (stage, encoding, name), found in zip(ways, learned, strict=True):
-        shares = [100 * one["winners"][-1]["loss"]["value"] for one in found["repeats"]]
+        shares = [100 * one["winners"][-1]["share"]["value"] for one in found["repeats"]]
         rows.append((stage, encoding, name, mean_sd(shares)))
         line = bars.setdefault(f"{name}, {stage}", [])
         line.append((len(line), sum(shares) / len(shares)))

@@ -81,7 +81,7 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
 
     assert least(found) <= least(alone)
     assert found["models"] in [one["models"] for one in found["repeats"]]
-    shares = [one["winners"][1]["loss"]["value"] for one in found["repeats"]]
+    shares = [one["winners"][1]["share"]["value"] for one in found["repeats"]]
     assert all(0.3 < share < 1 for share in shares) and len(set(shares)) > 1
     words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
     out = done(*words, "--loss", "mse", "--repeats", 3).out

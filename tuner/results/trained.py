@@ -27,6 +27,14 @@ class ModelLoss:
 
 
 @dataclass(frozen=True)
+class ModelWinners:
+    """The share of the winners that a model predicts."""
+
+    model: str
+    share: Estimate
+
+
+@dataclass(frozen=True)
 class Gain:
     """What a model gains on another, also as a `share` of that one's loss."""
 
@@ -65,7 +73,7 @@ class NetworkMeasurement:
     seed: Scalar
     loss: str
     models: list[ModelLoss]
-    winners: list[ModelLoss]
+    winners: list[ModelWinners]
     gain: Estimate
     epochs: list[dict]
     best_epoch: Count
@@ -111,10 +119,8 @@ class Trained(Found):
 def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
     """Return what several networks, which differ by their first weights and the order of positions,
     reach on the held-out positions."""
-    losses, shares = (
-        np.array([each[-1].loss.value for each in lines])
-        for lines in ([one.models for one in found], [one.winners for one in found])
-    )
+    losses = np.array([one.models[-1].loss.value for one in found])
+    shares = np.array([one.winners[-1].share.value for one in found])
     text = f"{len(found)} networks, mean +/- SD: {found[0].loss} {losses.mean():.4f} +/- "
     text += f"{losses.std(ddof=1):.4f}"
     if found[0].targets == "results":
@@ -160,7 +166,7 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
     if found.targets == "results":
         lines += ["share of the winners that are predicted:"]
         lines += [
-            f"  {names[line.model]:<{width}}{interval_text(line.loss)}" for line in found.winners
+            f"  {names[line.model]:<{width}}{interval_text(line.share)}" for line in found.winners
         ]
     if not found.phases:
         return lines
