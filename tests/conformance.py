@@ -43,6 +43,7 @@ from games.record import (
     ReadReport,
 )
 from games.search.searcher import SMALL_ADVANTAGE, Found, Limits, Searcher
+from tests.support import file_with
 
 __all__ = ["Evaluation", "Fault", "check_game", "checks_of"]
 
@@ -466,8 +467,7 @@ def read(
     report = ReadReport()
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"games{subject.game.files.suffixes[0]}"
-        path.write_text(text, encoding="utf-8")
+        path = file_with(Path(folder) / f"games{subject.game.files.suffixes[0]}", text)
         batches = list(subject.game.files.read(str(path), options, report, notes.append))
     check_batches(subject, batches, report)
     return batches, report, notes
@@ -660,8 +660,7 @@ def check_openings(subject: Subject) -> None:
     unfinished = [played for played in subject.played if subject.game.result(played.line) is None]
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"games{subject.game.files.suffixes[0]}"
-        path.write_text(written(subject), encoding="utf-8")
+        path = file_with(Path(folder) / f"games{subject.game.files.suffixes[0]}", written(subject))
         openings = read_openings(str(path), notes.append)
     subject.expect(
         len(openings) == len(unfinished) and bool(notes) == (len(unfinished) < len(subject.played)),

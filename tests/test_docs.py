@@ -17,6 +17,7 @@ from games.chess.files.fen import position
 from games.record import available
 from tests.evalterms.chess.test_counts import played_boards
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tests.tuner.evaluation.networks.support import network
 from tuner.cli import COMMANDS, make_parser
 from tuner.evaluation.loading import load_engine, parameter_path
@@ -162,8 +163,7 @@ def test_a_parameter_file_may_have_what_the_page_shows(tmp_path):
         block for block in blocks(REPOSITORY / "docs" / "tune.md") if "game: chess" in block
     ]
     options = example[example.index("fixed:") :]
-    path = tmp_path / "my.yaml"
-    path.write_text(parameter_path("classic", "chess").read_text() + options)
+    path = file_with(tmp_path / "my.yaml", parameter_path("classic", "chess").read_text() + options)
     parameters = read_parameters(path, load_engine("classic")[0].layout, "chess")
     assert (len(parameters.fixed), len(parameters.bounds), len(parameters.prior)) == (1, 1, 1)
 

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.support import file_with
 from tests.tools import tool
 
 
@@ -14,8 +15,7 @@ def program(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def put(name: str, script: str) -> str:
-        path = tmp_path / name
-        path.write_text(script)
+        path = file_with(tmp_path / name, script)
         path.chmod(0o755)
         return str(path)
 

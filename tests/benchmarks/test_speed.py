@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
-from games.streams import InputError
 from tests.benchmarks.speed import Row, networks
 from tests.benchmarks.speed import backgammon as backgammon_bench
 from tests.benchmarks.speed.__main__ import measured
 from tests.conftest import SAMPLES
+from tests.support import refusal
 
 
 def test_a_reference_that_is_not_installed_is_left_out():
@@ -57,5 +55,6 @@ def test_networks_of_backgammon_are_measured_from_counts_as_evaluations_and_in_g
 
 
 def test_what_a_game_has_not_is_refused_by_name():
-    with pytest.raises(InputError, match="tictactoe: has no measurements"):
-        measured(["perft"], "tictactoe/classic", SAMPLES)
+    assert "tictactoe: has no measurements" in refusal(
+        measured, ["perft"], "tictactoe/classic", SAMPLES
+    )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.games.support import REPOSITORY
 from tests.games.tictactoe.support import random_games
+from tests.support import file_with
 from tuner.cli import main
 
 PATIENCE = 600  # seconds, for a process on a busy machine
@@ -86,9 +87,7 @@ def refused(*arguments: object, stdin: bytes | None = None) -> str:
 
 def tictactoe_file(folder: Path, games: int = 400, seed: int = 1) -> Path:
     """Games played at random: quick to learn from."""
-    path = folder / "games.ttt"
-    path.write_text("\n".join(random_games(seed, games)) + "\n")
-    return path
+    return file_with(folder / "games.ttt", "\n".join(random_games(seed, games)) + "\n")
 
 
 @dataclass(frozen=True)

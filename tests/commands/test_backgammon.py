@@ -12,6 +12,7 @@ from games.backgammon.files import mat
 from games.backgammon.rules.board import start
 from tests.commands.support import done, refused
 from tests.games.backgammon.support import labels_text, rolls_of_games
+from tests.support import file_with
 from tuner.evaluation.loading import load_engine
 from tuner.io.files import BUNDLED
 
@@ -128,8 +129,10 @@ def test_labels_are_summed_up_without_results(folder, tmp_path):
 
 def test_weights_out_of_range_are_refused_in_the_unit_of_the_game(tmp_path):
     text = (BUNDLED / "backgammon" / "zero.yaml").read_text()
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text(re.sub(r"next: \{contact: [^,]*,", "next: {contact: 1e6,", text, count=1))
+    wrong = file_with(
+        tmp_path / "wrong.yaml",
+        re.sub(r"next: \{contact: [^,]*,", "next: {contact: 1e6,", text, count=1),
+    )
     assert "expected hundredths of a point between -20000 and 20000" in refused("params", wrong)
 
 

@@ -12,6 +12,7 @@ import pytest
 from games.record import available
 from tests.commands.bad_files import fill
 from tests.commands.support import refused, tuner, without_compiling
+from tests.support import file_with
 
 CASES = {
     # the games; a line of its own tells of each bad game before
@@ -416,8 +417,7 @@ def test_a_name_with_a_line_end_is_still_one_line(folder, monkeypatch):
 
 def test_an_older_result_stays_when_a_command_fails(folder, monkeypatch, tmp_path):
     monkeypatch.chdir(folder)
-    old = tmp_path / "old.yaml"
-    old.write_text("precious")
+    old = file_with(tmp_path / "old.yaml", "precious")
     shutil.copytree("good.ds", tmp_path / "old.ds")
     before = contents(tmp_path)
     assert tuner("tune", "classic", "cut.pgn.gz", "-o", old).status == 2

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from tests.commands.support import done, refused, tuner
+from tests.support import file_with
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
@@ -253,8 +254,7 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
 
 
 def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_path):
-    odd = tmp_path / "two\nlines.yaml"
-    odd.write_bytes(learned.read_bytes())
+    odd = file_with(tmp_path / "two\nlines.yaml", learned.read_bytes())
     assert "two\\nlines.yaml" in done("diff", "classic", odd, "--show", "all").out
     assert "two\n" not in done("diff", "classic", odd, learned, "--show", "all").out
 

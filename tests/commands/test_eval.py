@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, refused, tuner
+from tests.support import file_with
 from tuner.evaluation import explain as evaluate_file
 from tuner.evaluation.loading import load_engine
 
@@ -32,8 +33,9 @@ def test_each_line_has_its_score(lines, tmp_path, monkeypatch, name):
     text = "# some positions\n\n" + "\r\n".join(
         f'{line} c9 "1-0"; hmvc 3;' if i % 2 else line for i, line in enumerate(lines)
     )
-    path = tmp_path / name
-    path.write_bytes(bz2.compress(text.encode()) if name.endswith("bz2") else text.encode())
+    path = file_with(
+        tmp_path / name, bz2.compress(text.encode()) if name.endswith("bz2") else text.encode()
+    )
     scores = np.array(done("eval", "classic", path).out.split(), float)
     expected = engine.evaluate(np.array([engine.game.position(line) for line in lines]), parameters)
     assert len(scores) == len(lines) and np.abs(scores - expected).max() < 0.02
@@ -71,8 +73,7 @@ SUITE = f"""# a comment
 
 
 def test_moves_that_are_found_and_avoided_are_counted_with_their_points(tmp_path):
-    suite = tmp_path / "suite.epd"
-    suite.write_text(SUITE)
+    suite = file_with(tmp_path / "suite.epd", SUITE)
     for limit in (("--depth", 2), ("--nodes", 300)):
         found = json.loads(done("eval", "classic", suite, *limit, "--json").out)
         assert (found["positions"], found["solved"]) == (5, 3)
@@ -92,14 +93,12 @@ def test_moves_that_are_found_and_avoided_are_counted_with_their_points(tmp_path
     ],
 )
 def test_lines_that_are_no_positions_of_a_suite_are_named(tmp_path, line, wanted):
-    suite = tmp_path / "suite.epd"
-    suite.write_text(f"{line}\n")
+    suite = file_with(tmp_path / "suite.epd", f"{line}\n")
     assert wanted in refused("eval", "classic", suite, "--depth", 1)
 
 
 def test_a_position_and_other_games_have_no_suite(tmp_path):
-    suite = tmp_path / "suite.epd"
-    suite.write_text(SUITE)
+    suite = file_with(tmp_path / "suite.epd", SUITE)
     wanted = "no such file, expected one of positions with moves to find, for --depth"
     assert wanted in refused("eval", "classic", MATE + "0 1", "--depth", 1)
     wanted = "--all: --depth searches the positions of a suite"

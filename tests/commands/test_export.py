@@ -20,6 +20,7 @@ from tests.commands.export_support import (
     write_learned,
 )
 from tests.commands.support import done, refused
+from tests.support import file_with
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.export.numbers import c_names, rust_names
 
@@ -169,8 +170,7 @@ def test_tables_of_shogi_say_which_file_is_the_first_column():
 
 
 def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
-    mine = tmp_path / "mine.yaml"
-    mine.write_bytes(parameter_path("classic").read_bytes())
+    mine = file_with(tmp_path / "mine.yaml", parameter_path("classic").read_bytes())
     (tmp_path / "link.yaml").symlink_to(mine)
     bundled = parameter_path("classic").with_name("weights.h")
     for output, said in (

@@ -20,6 +20,7 @@ from games.system import CPUS, bind_thread
 from tests.commands.match_support import PAIR, comparable, games_of, play
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tests.tuner.core.support import keep_records
 
 FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'}"
@@ -211,8 +212,7 @@ def test_a_json_result_is_one_object_even_when_all_is_infinite():
 
 
 def test_time_that_runs_out_against_a_bare_king_is_a_draw_and_no_fault(tmp_path):
-    openings = tmp_path / "bare.epd"
-    openings.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
+    openings = file_with(tmp_path / "bare.epd", "4k3/8/8/8/8/8/4P3/4K3 w - -\n")
     options = ("--games", 2, "--tc", "0.0001+0", "--openings", openings, "--pgn", tmp_path / "pgn")
     found = play("material", "zero", *options)
     assert (found["draws"], found["forfeits"]) == (2, {})

@@ -17,6 +17,7 @@ import yaml
 
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tests.tuner.core.support import execute, keep_records, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.optimize.local import Local
@@ -38,9 +39,7 @@ def engine(*more: object) -> str:
 
 
 def file_of(tmp_path: Path, text: str = OWN) -> Path:
-    path = tmp_path / "given.txt"
-    path.write_text(text)
-    return path
+    return file_with(tmp_path / "given.txt", text)
 
 
 def optimize(*arguments: object) -> dict:
@@ -168,10 +167,10 @@ def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
 
 
 def test_an_engine_without_numbers_to_tune_says_so(tmp_path):
-    script = tmp_path / "engine"
-    script.write_text(
+    script = file_with(
+        tmp_path / "engine",
         "#!/bin/sh\nwhile read line; do case $line in uci) echo option name Ponder type check"
-        " default false; echo uciok;; isready) echo readyok;; quit) exit;; esac; done\n"
+        " default false; echo uciok;; isready) echo readyok;; quit) exit;; esac; done\n",
     )
     script.chmod(0o755)
     assert "has no option with a range" in refused("optimize", f"uci:{script}", "--list")
@@ -350,8 +349,7 @@ for line in sys.stdin:
 
 
 def test_what_is_listed_is_read_and_the_rest_is_a_comment(tmp_path):
-    program = tmp_path / "listed.py"
-    program.write_text(LISTED)
+    program = file_with(tmp_path / "listed.py", LISTED)
     out = done("optimize", "uci:" + shlex.join([sys.executable, str(program)]), "--list").out
     (number,) = read_numbers(file_of(tmp_path, out))
     assert number.name == "Good" and out.count("\n# ") + out.startswith("# ") == 4

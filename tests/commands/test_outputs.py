@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from games.streams import InputError
 from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
+from tests.support import refusal
 from tests.tuner.core.support import put, read_records, write_records
 from tuner.evaluation.loading import load_parameters
 from tuner.findings.findings import findings
@@ -519,8 +519,9 @@ def test_leftovers_of_a_killed_tune_are_replaced_and_a_folder_is_locked(here):
 def test_the_files_of_an_engine_are_not_overwritten(tmp_path, protocol):
     engine = tmp_path / "engine.py"
     engine.touch()
-    with pytest.raises(InputError, match="is an input of this command"):
-        require_other(engine, [f"{protocol}:python {engine} --fast"])
+    assert "is an input of this command" in refusal(
+        require_other, engine, [f"{protocol}:python {engine} --fast"]
+    )
 
 
 def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):

@@ -9,6 +9,7 @@ import yaml
 
 from tests.commands.support import done, refused, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tuner.evaluation.loading import load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)  # quick to fit
@@ -237,11 +238,11 @@ def test_mistakes_are_reported_in_one_line(
 def test_names_of_one_stage_are_refused_before_the_fit_where_all_stages_have_one_number(
     small_pgn, tmp_path, entry
 ):
-    start = tmp_path / "start.yaml"
-    start.write_text(
+    start = file_with(
+        tmp_path / "start.yaml",
         (REPOSITORY / "params/chess/classic.yaml")
         .read_text()
-        .replace("weights:", f"{entry}\nweights:", 1)
+        .replace("weights:", f"{entry}\nweights:", 1),
     )
     ran = tuner("tune", start, small_pgn, "--untapered", "-o", tmp_path / "out.yaml")
     assert (

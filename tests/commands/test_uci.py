@@ -14,6 +14,7 @@ import pytest
 from evalterms.framework.encoding import encoding_named
 from tests.commands.support import done, refused, tuner, without_compiling
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tuner.cli import COMMANDS
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
@@ -177,7 +178,6 @@ def test_networks_of_another_game_and_files_of_terms_are_refused(chess_network, 
     other = REPOSITORY / "params" / "backgammon" / "network.yaml"
     line = refused("uci", other, stdin=b"isready\nquit\n")
     assert line.endswith("network.yaml: an evaluation of backgammon, expected chess")
-    terms = tmp_path / "terms.py"
-    terms.write_text("")
+    terms = file_with(tmp_path / "terms.py", "")
     line = refused("uci", chess_network, "--terms", terms, stdin=b"isready\nquit\n")
     assert line == f"tuner: --terms {terms}: {chess_network} is a network; leave it out"

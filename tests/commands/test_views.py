@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands.scored import scored_positions
 from tests.commands.support import done
+from tests.support import file_with
 
 MATCH = ("--depth", 1, "--seed", 3)
 
@@ -140,10 +141,10 @@ def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(
     if shown.words[0] == "selfplay" and "--hidden" in words:
         words = [*shown.words]
     if shown.words[0] == "optimize":
-        file = tmp_path / "numbers.txt"
-        file.write_text(
+        file = file_with(
+            tmp_path / "numbers.txt",
             "material.knight.mg, int, 337, 100, 600, 40, 0.01\n"
-            "material.queen.eg, int, 936, 500, 1400, 60, 0.01\n"
+            "material.queen.eg, int, 936, 500, 1400, 60, 0.01\n",
         )
         words += ["--options", file]
     if shown.words[0] == "tune":

@@ -15,8 +15,8 @@ from evalterms.term import Term
 from games.chess.rules.position import BISHOP, KNIGHT, QUEEN, ROOK
 from games.search.context import SUMS
 from games.search.searcher import Limits
-from games.streams import InputError
 from tests.evalterms.support import engine, linear_columns, scores, some_positions
+from tests.support import file_with, refusal
 from tuner.evaluation.loading import make_engine
 
 WORDS = 4  # of an entry of the table
@@ -126,8 +126,8 @@ def test_the_other_pieces_do_not_change_what_declared_functions_count():
 
 
 def term_file(folder, body: str, reads: str):
-    path = folder / "mine.py"
-    path.write_text(
+    return file_with(
+        folder / "mine.py",
         textwrap.dedent(f"""\
         from evalterms.term import Term
         from games.bits import popcount
@@ -137,9 +137,7 @@ def term_file(folder, body: str, reads: str):
         def count_mine(us, them, emit):
             {body}
         """),
-        encoding="utf-8",
     )
-    return path
 
 
 @pytest.mark.long
@@ -181,13 +179,13 @@ def test_a_file_may_declare_its_functions(tmp_path):
 )
 def test_a_wrong_declaration_is_one_line(tmp_path, body, reads, expected):
     path = term_file(tmp_path, body, reads)
-    with pytest.raises(InputError) as problem:
-        make_engine("chess", [path])
-    assert str(problem.value).startswith(f"{path}{expected}") and "\n" not in str(problem.value)
+    said = refusal(make_engine, "chess", [path])
+    assert said.startswith(f"{path}{expected}")
 
 
 def test_a_game_without_such_declarations_refuses_them():
     term = Term("mine")
     term.counts(reads="pawns and kings")(lambda us, them, emit: None)
-    with pytest.raises(ValueError, match="expected nothing in this game"):
-        require_known(term, compose("tictactoe", load_terms("tictactoe")).glue)
+    assert "expected nothing in this game" in refusal(
+        require_known, term, compose("tictactoe", load_terms("tictactoe")).glue, error=ValueError
+    )

@@ -11,6 +11,7 @@ import pytest
 from evalterms.framework.check import random_positions
 from tests.commands.support import done, tuner
 from tests.evalterms.support import engine, some_positions
+from tests.support import file_with
 from tuner.evaluation.loading import load_engine, load_parameters, make_engine
 from tuner.fit.device.cpu.device import linearise
 from tuner.parameters.writer import write_parameters
@@ -48,8 +49,7 @@ TERMS = textwrap.dedent('''
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
     """Chess with all its terms and those above, positions, and weights (2, columns)."""
-    path = tmp_path_factory.mktemp("nonlinear") / "terms.py"
-    path.write_text(TERMS)
+    path = file_with(tmp_path_factory.mktemp("nonlinear") / "terms.py", TERMS)
     found = make_engine("chess", [path])
     weights, last = found.layout.size, 6
     drawn = np.random.default_rng(3).normal(0, 12, (2, weights))

@@ -18,6 +18,7 @@ from games.streams import InputError
 from tests.evalterms.support import some_positions
 from tests.evalterms.test_kept import WORDS
 from tests.evalterms.test_user_terms import written
+from tests.support import refusal
 from tuner.evaluation.explain import explain
 from tuner.evaluation.loading import engine_of, load_engine, spec_of
 from tuner.parameters.parameters import staged
@@ -198,5 +199,6 @@ def test_a_wrong_phase_is_one_line(tmp_path, steps, value, said):
 def test_two_terms_with_phases_are_refused(tmp_path):
     text = IN_CHESS + IN_CHESS.replace("buckets", "other")
     terms = load_terms("chess", [written(tmp_path, text)])
-    with pytest.raises(ValueError, match="terms buckets and other both have phases"):
-        compose("chess", terms)
+    assert "terms buckets and other both have phases" in refusal(
+        compose, "chess", terms, error=ValueError
+    )

@@ -17,6 +17,7 @@ from games.chess.files.fen import fen
 from games.chess.rules import CORE
 from games.compile.jit import Unit
 from games.record import PositionBatch, ReadOptions, ReadReport
+from tests.support import file_with
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED = REPOSITORY.parent / "shared" / "data"
@@ -129,8 +130,7 @@ def games_of(path: Path) -> list[ReadGame]:
 
 def games_of_bytes(content: bytes, folder: Path) -> list[ReadGame]:
     """What the PGN reader finds in these bytes."""
-    path = folder / "games.pgn"
-    path.write_bytes(content)
+    path = file_with(folder / "games.pgn", content)
     return games_of(path)
 
 

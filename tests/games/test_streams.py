@@ -15,6 +15,7 @@ import zstandard
 
 from games import streams
 from games.streams import InputError, compression_of, lines, pieces
+from tests.support import file_with, refusal
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
 # the program `zstd` does so
@@ -24,8 +25,7 @@ TEXT = random.Random(1).randbytes(20_000) + b"e4 e5 Nf3 " * 20_000
 
 
 def unpacked(folder, name: str, content: bytes) -> bytes:
-    path = folder / name
-    path.write_bytes(content)
+    path = file_with(folder / name, content)
     return b"".join(pieces(path))
 
 
@@ -73,10 +73,8 @@ def test_skippable_frames_of_zstandard_are_skipped(tmp_path):
 def test_a_truncated_archive_names_the_byte(suffix, tmp_path):
     packed = COMPRESS[suffix](TEXT)
     for length in [1, 2, 3, 4, 10, 20, len(packed) // 2, len(packed) - 5, len(packed) - 1]:
-        with pytest.raises(InputError) as caught:
-            unpacked(tmp_path, f"a{suffix}", packed[:length])
         assert (
-            str(caught.value)
+            refusal(unpacked, tmp_path, f"a{suffix}", packed[:length])
             == f"{tmp_path / 'a'}{suffix}: truncated {suffix[1:]} archive: it ends at byte {length}"
             " before its last block is complete; download or compress it again"
         )
@@ -84,8 +82,7 @@ def test_a_truncated_archive_names_the_byte(suffix, tmp_path):
 
 @KINDS
 def test_a_truncated_archive_gives_what_it_holds_before_it_fails(suffix, tmp_path):
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(COMPRESS[suffix](TEXT) + COMPRESS[suffix](TEXT)[:-1])
+    path = file_with(tmp_path / f"a{suffix}", COMPRESS[suffix](TEXT) + COMPRESS[suffix](TEXT)[:-1])
     got = b""
     with pytest.raises(InputError, match="truncated"):
         for piece in pieces(path):
@@ -119,27 +116,30 @@ def test_a_corrupt_archive_names_the_bytes_between_which_it_is_corrupt(suffix, t
 @KINDS
 @pytest.mark.parametrize("content", [b"1. e4 e5 1-0\n", b"<html>not found</html>", b"\0\0\0"])
 def test_a_file_that_is_no_archive_but_has_the_name_of_one_is_refused(suffix, content, tmp_path):
-    with pytest.raises(InputError, match=f"(corrupt|truncated) {suffix[1:]} archive|empty"):
-        unpacked(tmp_path, f"a{suffix}", content)
+    assert re.search(
+        f"(corrupt|truncated) {suffix[1:]} archive|empty",
+        refusal(unpacked, tmp_path, f"a{suffix}", content),
+    )
 
 
 @KINDS
 def test_an_empty_archive_is_refused(suffix, tmp_path):
-    with pytest.raises(InputError, match=f"empty, expected a {suffix[1:]} archive"):
-        unpacked(tmp_path, f"a{suffix}", b"")
+    assert re.search(
+        f"empty, expected a {suffix[1:]} archive", refusal(unpacked, tmp_path, f"a{suffix}", b"")
+    )
 
 
 @KINDS
 def test_bytes_after_an_archive_are_an_error(suffix, tmp_path):
-    with pytest.raises(InputError, match=f"{suffix[1:]} archive"):
-        unpacked(tmp_path, f"a{suffix}", COMPRESS[suffix](TEXT) + b"more text")
+    assert re.search(
+        f"{suffix[1:]} archive",
+        refusal(unpacked, tmp_path, f"a{suffix}", COMPRESS[suffix](TEXT) + b"more text"),
+    )
 
 
 def test_a_file_that_cannot_be_read_is_the_users_mistake(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere\.pgn: no such file"):
-        list(pieces(tmp_path / "nowhere.pgn"))
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        list(pieces(tmp_path))
+    assert "nowhere.pgn: no such file" in refusal(list, pieces(tmp_path / "nowhere.pgn"))
+    assert "cannot be read: Is a directory" in refusal(list, pieces(tmp_path))
 
 
 @pytest.mark.parametrize("compress", [bytes, *COMPRESS.values()])
@@ -150,8 +150,7 @@ def test_a_dash_is_standard_input(compress, monkeypatch):
 
 def test_a_damaged_archive_on_standard_input_is_reported_as_such(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(TEXT)[:-1])))
-    with pytest.raises(InputError, match="standard input: truncated gz archive"):
-        list(pieces("-"))
+    assert "standard input: truncated gz archive" in refusal(list, pieces("-"))
 
 
 def test_first_bytes_go_before_the_name():
@@ -161,29 +160,25 @@ def test_first_bytes_go_before_the_name():
 
 
 def test_lines_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
-    path = tmp_path / "lines"
-    path.write_bytes(b"one\n\ntwo and more\nlast")
+    path = file_with(tmp_path / "lines", b"one\n\ntwo and more\nlast")
     for piece in (1000, 3, 1):
         monkeypatch.setattr(streams, "COMPRESSED_PIECE", piece)
         monkeypatch.setattr(streams, "PIECE", piece)
         assert list(lines(path)) == [b"one", b"", b"two and more", b"last"]
     monkeypatch.setattr(streams, "LONGEST_LINE", 8)
-    with pytest.raises(InputError, match="a line of more than 8 bytes; expected lines of text"):
-        list(lines(path))
+    assert "a line of more than 8 bytes; expected lines of text" in refusal(list, lines(path))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("line", [b"\n", b"#\n", b" \r\n"])
 def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp_path):
-    path = tmp_path / "lines.zst"
-    path.write_bytes(zstandard.compress(line * ((17 << 20) // len(line))))
+    path = file_with(tmp_path / "lines.zst", zstandard.compress(line * ((17 << 20) // len(line))))
     assert path.stat().st_size < 20_000
     tracemalloc.start()
-    with pytest.raises(
-        InputError,
-        match="lines.zst: more than 16,777,216 bytes of empty lines; expected lines of text",
-    ):
-        deque(lines(path), maxlen=0)
+    assert (
+        "lines.zst: more than 16,777,216 bytes of empty lines; expected lines of text"
+        in refusal(deque, lines(path), maxlen=0)
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 << 20
@@ -195,8 +190,9 @@ def test_empty_lines_end(line, tmp_path, monkeypatch):
     (tmp_path / "lines").write_bytes(line * (900 // len(line)) + b"a\n")
     assert list(lines(tmp_path / "lines"))[-1] == b"a"
     (tmp_path / "lines").write_bytes(line * 1200)
-    with pytest.raises(InputError, match="lines: more than 1,000 bytes of empty lines; expected"):
-        deque(lines(tmp_path / "lines"), maxlen=0)
+    assert "lines: more than 1,000 bytes of empty lines; expected" in refusal(
+        deque, lines(tmp_path / "lines"), maxlen=0
+    )
 
 
 def test_an_error_quotes_no_more_than_a_reader_reads():
@@ -236,16 +232,17 @@ def test_the_files_of_a_zip_follow_each_other_on_lines_of_their_own(tmp_path):
 @pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 @pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 def test_an_archive_within_an_archive_is_refused(inner, outer, tmp_path):
-    with pytest.raises(
-        InputError, match="a.pgn.*contains an archive within an archive; unpack it first"
-    ):
-        unpacked(tmp_path, "a.pgn", outer(inner(TEXT)))
+    assert re.search(
+        "a.pgn.*contains an archive within an archive; unpack it first",
+        refusal(unpacked, tmp_path, "a.pgn", outer(inner(TEXT))),
+    )
 
 
 def test_a_zip_packed_otherwise_is_refused(tmp_path):
     """Python gives no way to bound what comes out of bzip2 and LZMA in a zip."""
-    with pytest.raises(InputError, match="'0.pgn' in this zip archive is not stored or deflated"):
-        unpacked(tmp_path, "a.zip", zipped(TEXT, method=zipfile.ZIP_BZIP2))
+    assert "'0.pgn' in this zip archive is not stored or deflated" in refusal(
+        unpacked, tmp_path, "a.zip", zipped(TEXT, method=zipfile.ZIP_BZIP2)
+    )
 
 
 BOMBS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress, ".zip": zipped}
@@ -255,8 +252,7 @@ LARGEST = {".zst": (1 << 17) * streams.ZSTANDARD_PIECE // 4}
 @pytest.mark.parametrize("suffix", BOMBS)
 def test_pieces_are_of_bounded_size_however_much_an_archive_holds(suffix, tmp_path):
     size = 100_000_000
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(BOMBS[suffix](bytes(size)))
+    path = file_with(tmp_path / f"a{suffix}", BOMBS[suffix](bytes(size)))
     lengths = [len(piece) for piece in pieces(path)]
     assert size <= sum(lengths) <= size + 1
     assert max(lengths) <= LARGEST.get(suffix, streams.PIECE)
@@ -269,10 +265,8 @@ def test_an_archive_that_wants_too_much_memory_is_refused(tmp_path):
         return packer.compress(TEXT) + packer.flush()
 
     assert unpacked(tmp_path, "a.zst", packed(27)) == TEXT
-    with pytest.raises(InputError) as caught:
-        unpacked(tmp_path, "b.zst", packed(28))
     assert (
-        str(caught.value)
+        refusal(unpacked, tmp_path, "b.zst", packed(28))
         == f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; "
         "unpack it with zstd -d --long=31, or compress it again without --long and --ultra"
     )

@@ -10,6 +10,7 @@ import yaml
 from games.chess.files.fen import fen
 from games.record import available
 from tests.evalterms.support import some_positions
+from tests.support import file_with
 from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import network_evaluation
 from tuner.evaluation.networks.files import holds_network
@@ -55,8 +56,7 @@ TABLE_ROWS = {
 def test_a_copy_of_a_bundled_file_is_written_back_to_the_same_bytes(path, tmp_path):
     game = game_of(path)
     assert game == path.parent.name
-    copy = tmp_path / "copy.yaml"
-    copy.write_bytes(path.read_bytes())
+    copy = file_with(tmp_path / "copy.yaml", path.read_bytes())
     parameters = load_parameters(copy)
     assert to_text(parameters) == path.read_text(encoding="utf-8")
     write_parameters(copy, parameters)

@@ -13,6 +13,7 @@ from evalterms.framework.encoding import encoding_named, encodings_of
 from games.chess.files.fen import fen, position
 from tests.evalterms.chess.brute_force import counts
 from tests.evalterms.support import engine, sample_positions, some_positions
+from tests.support import refusal
 from tests.tuner.evaluation.networks.support import counts_of_positions
 
 APART = engine("chess").composition.curved
@@ -258,9 +259,9 @@ def test_colours_can_be_exchanged(name):
 def test_they_are_found_by_game_and_name():
     assert list(encodings_of("chess")) == list(WIDTHS)
     assert encodings_of("nowhere") == {}
-    with pytest.raises(
-        ValueError, match="chess has no encoding 'board'; available: bitboard768, mailbox64"
-    ):
-        encoding_named("chess", "board")
-    with pytest.raises(ValueError, match="nowhere has no encodings for networks"):
-        encoding_named("nowhere", "board")
+    assert "chess has no encoding 'board'; available: bitboard768, mailbox64" in refusal(
+        encoding_named, "chess", "board", error=ValueError
+    )
+    assert "nowhere has no encodings for networks" in refusal(
+        encoding_named, "nowhere", "board", error=ValueError
+    )

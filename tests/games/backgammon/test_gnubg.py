@@ -15,11 +15,12 @@ from games.backgammon.files import mat
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.rules.board import packed, with_dice
 from games.record import Control, Dice, find
-from games.streams import InputError, lines
+from games.streams import lines
 from tests.commands.match_support import play
 from tests.commands.support import done, refused
 from tests.games.backgammon.test_files import random_games
 from tests.games.support import REPOSITORY
+from tests.support import refusal
 from tests.tuner.core.support import keep_records
 
 GAME = find("backgammon")
@@ -59,8 +60,7 @@ def test_a_board_is_seen_by_the_side_to_move():
 
 @pytest.mark.parametrize("text", ["", "3", "-1", "00", "zero", "1.5"])
 def test_wrong_plies_are_refused_in_one_line(text):
-    with pytest.raises(InputError, match="expected gnubg:PLIES with 0 to 2 plies"):
-        gnubg_plies(text)
+    assert "expected gnubg:PLIES with 0 to 2 plies" in refusal(gnubg_plies, text)
 
 
 @pytest.mark.long

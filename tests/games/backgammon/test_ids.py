@@ -18,6 +18,7 @@ from games.backgammon.files.ids import (
 from games.backgammon.files.notation import position
 from games.backgammon.rules.board import counts_of, dice_of, ply_of, start, turn_of, with_dice
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games, xgid
+from tests.support import refusal
 
 MUTATED = 1000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/:=-DRé \n"
@@ -123,9 +124,7 @@ def test_match_states_are_read_again():
     ],
 )
 def test_what_is_not_a_position_is_named(text, message):
-    with pytest.raises(ValueError) as error:
-        position(text)
-    assert message in str(error.value) and "\n" not in str(error.value)
+    assert message in refusal(position, text, error=ValueError)
 
 
 def test_mutated_ids_are_read_or_refused_in_one_line():

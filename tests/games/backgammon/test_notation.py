@@ -7,6 +7,7 @@ from games.backgammon.files.notation import parse_move, position, steps_text
 from games.backgammon.rules.board import counts_of, packed, start, turn_of, with_dice
 from games.backgammon.rules.play import afterstates
 from tests.games.backgammon.support import random_board, rolls_of_games
+from tests.support import refusal
 
 
 def test_every_move_is_found_by_its_name():
@@ -77,9 +78,7 @@ def test_hits_decide_between_ways():
     ],
 )
 def test_what_is_not_a_move_is_named(text, message):
-    with pytest.raises(ValueError) as error:
-        parse_move(with_dice(start(), (3, 1)), text)
-    assert message in str(error.value) and "\n" not in str(error.value)
+    assert message in refusal(parse_move, with_dice(start(), (3, 1)), text, error=ValueError)
 
 
 def test_a_pass_has_a_name():

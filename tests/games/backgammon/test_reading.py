@@ -17,6 +17,7 @@ from tests.commands.support import done
 from tests.games.backgammon.support import labels_text
 from tests.games.backgammon.test_files import DATA, mutations, random_games, some_labels
 from tests.games.support import REPOSITORY
+from tests.support import file_with, refusal
 
 GAME = find("backgammon")
 ALL = ReadOptions(positions="all")
@@ -31,15 +32,11 @@ def read(path, options=ALL):
 
 
 def written(folder: Path, games, name="games.mat") -> Path:
-    path = folder / name
-    path.write_text(mat.mat_text(games))
-    return path
+    return file_with(folder / name, mat.mat_text(games))
 
 
 def labelled(folder: Path, *lines: str) -> Path:
-    path = folder / "positions.csv"
-    path.write_text("\n".join([",".join(labels.HEADER), *lines]) + "\n")
-    return path
+    return file_with(folder / "positions.csv", "\n".join([",".join(labels.HEADER), *lines]) + "\n")
 
 
 def test_games_of_self_play_are_read_as_they_were_played(tmp_path):
@@ -68,14 +65,14 @@ def test_the_cube_and_the_score_do_not_change_outcomes_and_dropped_games_have_no
 
 def test_faults_are_named_counted_and_skipped(tmp_path):
     text = (DATA / "gnubg.mat").read_text()
-    path = tmp_path / "a.mat"
-    path.write_text(text.replace("21: 13/11 24/23", "21: 13/11 24/22", 1))
+    path = file_with(tmp_path / "a.mat", text.replace("21: 13/11 24/23", "21: 13/11 24/22", 1))
     _, report, notes = read(path)
     assert (report.games, report.used, report.bad) == (2, 1, 1)
     assert report.faults == {"illegal move": 1}
     assert notes == [f"{path}:7: '13/11 24/22' is not a legal move of 21 at ply 1; game skipped"]
-    with pytest.raises(InputError, match="fix it, or leave out --strict to skip such games"):
-        read(path, replace(ALL, strict=True))
+    assert "fix it, or leave out --strict to skip such games" in refusal(
+        read, path, replace(ALL, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,8 +91,7 @@ def test_impossible_boards_and_probabilities_are_one_line(tmp_path, line, messag
 
 def test_labels_are_expected_points_and_take_turns_between_the_sides(tmp_path):
     positions, chances = some_labels()
-    path = tmp_path / "a.csv"
-    path.write_text(labels_text(positions, chances))
+    path = file_with(tmp_path / "a.csv", labels_text(positions, chances))
     (batch,), report, _ = read(path)
     assert (report.games, report.used, report.positions) == (200, 200, 200)
     second = np.array([turn_of(words) == 1 for words in batch.positions])
@@ -139,8 +135,7 @@ def test_duplicates(tmp_path):
 
 
 def test_the_content_decides_what_a_file_is(tmp_path):
-    path = tmp_path / "session.txt"
-    path.write_text(mat.mat_text([play(0)]))
+    path = file_with(tmp_path / "session.txt", mat.mat_text([play(0)]))
     assert (
         GAME.files.holds_games(str(path))
         and GAME.files.of_games(str(path))
@@ -148,17 +143,17 @@ def test_the_content_decides_what_a_file_is(tmp_path):
     )
     (tmp_path / "notes.txt").write_text("Ann plays Bob")
     assert not GAME.files.holds_games(str(tmp_path / "notes.txt"))
-    with pytest.raises(
-        InputError, match="neither the name nor the first lines say the format; expected matches"
-    ):
-        read(tmp_path / "notes.txt")
+    assert "neither the name nor the first lines say the format; expected matches" in refusal(
+        read, tmp_path / "notes.txt"
+    )
     assert not GAME.files.of_games(str(labelled(tmp_path, LABEL)))
 
 
 def test_choices_of_positions(tmp_path):
     path = written(tmp_path, [play(0), play(1)])
-    with pytest.raises(InputError, match="--positions quiet: backgammon has no quiescence"):
-        read(path, replace(ALL, positions="quiet"))
+    assert "--positions quiet: backgammon has no quiescence" in refusal(
+        read, path, replace(ALL, positions="quiet")
+    )
     assert read(path, replace(ALL, min_elo=1800))[1].below_elo == 2
 
 
@@ -184,8 +179,7 @@ def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name,
         whole = (DATA / name).read_bytes()[:6000]
     said = 0
     for content in mutations(5, whole, mutated):
-        path = tmp_path / name
-        path.write_bytes(content)
+        path = file_with(tmp_path / name, content)
         report, notes = ReadReport(), []
         try:
             for batch in GAME.files.read(str(path), ALL, report, notes.append):

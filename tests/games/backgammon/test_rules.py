@@ -18,6 +18,7 @@ from games.backgammon.rules.board import (
     with_dice,
 )
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
+from tests.support import refusal
 
 PAIRS = 1200
 
@@ -141,8 +142,7 @@ def test_points_of_a_won_game(off, place, expected):
 
 
 def test_afterstates_need_dice():
-    with pytest.raises(ValueError, match="have not been rolled"):
-        rules.afterstates(start())
+    assert "have not been rolled" in refusal(rules.afterstates, start(), error=ValueError)
 
 
 def test_most_afterstates_fit():

@@ -5,6 +5,7 @@ import pytest
 
 from games.record import Dice, find
 from games.search.searcher import Limits
+from tests.support import refusal
 from tuner.evaluation.loading import load_engine
 
 GAME = find("backgammon")
@@ -101,8 +102,9 @@ def test_values_of_rolls_are_those_of_searches_for_the_first_player(engine):
     "limits", [Limits(depth=4), Limits(depth=1, nodes=100), Limits(depth=1, seconds=1.0)]
 )
 def test_other_limits_than_a_depth_are_refused(engine, limits):
-    with pytest.raises(ValueError, match="limited by a depth of 1 to 3 alone"):
-        engine[0].searcher(engine[1]).search([positions(1)[0]], limits)
+    assert "limited by a depth of 1 to 3 alone" in refusal(
+        engine[0].searcher(engine[1]).search, [positions(1)[0]], limits, error=ValueError
+    )
 
 
 def test_a_whole_game_has_the_rolls_of_the_record(engine):

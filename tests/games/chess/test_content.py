@@ -13,6 +13,7 @@ import zstandard
 from games.chess.files import content
 from games.chess.game import GAME, of_games
 from tests.games.support import read
+from tests.support import file_with
 
 BOARD = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
 LABELLED = {
@@ -54,8 +55,7 @@ COMPRESS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_labelled_positions_are_read_whatever_the_file_is_called(name, suffix, tmp_path):
     for text in LABELLED.values():
-        path = tmp_path / (name + suffix)
-        path.write_bytes(COMPRESS[suffix](text.encode()))
+        path = file_with(tmp_path / (name + suffix), COMPRESS[suffix](text.encode()))
         _, report, notes = read(path)
         assert (report.positions, report.bad, notes) == (1, 0, []), text
         assert report.bytes == len(text.encode()) - (
@@ -69,8 +69,7 @@ def test_games_are_read_whatever_the_file_is_called(name, tmp_path):
     for what, text in GAMES.items():
         if by_name_only(what) and not name.endswith(".pgn"):
             continue
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
+        path = file_with(tmp_path / name, text)
         _, report, notes = read(path)
         assert (report.used, report.bad) == (1, int(what == "words")), text
         assert of_games(str(path))

@@ -10,6 +10,7 @@ import pytest
 from games.chess.files import faults
 from games.chess.files.fen import START, fen, fens, position
 from games.chess.rules.position import START as START_WORDS
+from tests.support import refusal
 
 BAD = {
     faults.FEN_PLACEMENT: [
@@ -89,9 +90,7 @@ BAD = {
     ("fault", "text"), [(fault, text) for fault, texts in BAD.items() for text in texts]
 )
 def test_a_bad_fen_is_refused_with_the_sentence_for_its_fault(fault, text):
-    with pytest.raises(ValueError) as caught:
-        position(text)
-    assert str(caught.value) == f"{faults.SENTENCES[fault]}: {text!r}"
+    assert refusal(position, text, error=ValueError) == f"{faults.SENTENCES[fault]}: {text!r}"
 
 
 def test_every_fault_of_a_fen_has_an_example_here():

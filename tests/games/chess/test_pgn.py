@@ -4,6 +4,7 @@ arrive."""
 import gzip
 import io
 import random
+import re
 
 import chess
 import chess.pgn
@@ -23,6 +24,7 @@ from tests.games.support import (
     random_lines,
     read,
 )
+from tests.support import file_with, refusal
 
 TAGS = '[Event "?"]\n[Result "1-0"]\n\n'
 GOOD = TAGS + "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n"
@@ -249,13 +251,13 @@ def small_limits(monkeypatch, longest: int) -> None:
 
 def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp_path, monkeypatch):
     small_limits(monkeypatch, 2000)
-    path = tmp_path / "games.pgn"
-    path.write_bytes((GOOD * 20 + TAGS + f"1. e4 {{{'x ' * 5000}}} e5 1-0\n\n" + GOOD * 2).encode())
+    path = file_with(
+        tmp_path / "games.pgn",
+        (GOOD * 20 + TAGS + f"1. e4 {{{'x ' * 5000}}} e5 1-0\n\n" + GOOD * 2).encode(),
+    )
     found = []
-    with pytest.raises(streams.InputError) as caught:
-        found.extend(int(games.count) for games, _ in pgn.parsed(path))
     assert (
-        str(caught.value)
+        refusal(found.extend, (int(games.count) for games, _ in pgn.parsed(path)))
         == f"{path}: byte {20 * len(GOOD) - 2}: more than 2,000 bytes without the end of a game or"
         " line; expected games in PGN, or lines of labeled positions"
     )
@@ -265,18 +267,16 @@ def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp
 @pytest.mark.parametrize("good", [0, 3])
 def test_a_file_is_refused_after_a_long_stretch_without_games(good, tmp_path, monkeypatch):
     small_limits(monkeypatch, 20_000)
-    path = tmp_path / "games.pgn"
-    path.write_bytes(GOOD.encode() * good + random.Random(19).randbytes(10) + b"\n*\n[\n" * 10_000)
-    with pytest.raises(
-        streams.InputError, match=r"games\.pgn: byte \d+: no game in 20,000 bytes; exp"
-    ):
-        games_of(path)
+    path = file_with(
+        tmp_path / "games.pgn",
+        GOOD.encode() * good + random.Random(19).randbytes(10) + b"\n*\n[\n" * 10_000,
+    )
+    assert re.search(r"games\.pgn: byte \d+: no game in 20,000 bytes; exp", refusal(games_of, path))
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_that_never_ends_is_given_up(device):
-    with pytest.raises(streams.InputError, match=rf"^{device}: byte \d+: (more|no game)"):
-        games_of(device)
+    assert re.search(rf"^{device}: byte \d+: (more|no game)", refusal(games_of, device))
 
 
 @pytest.mark.long
@@ -296,8 +296,9 @@ def test_games_before_the_damage_of_an_archive_are_read(tmp_path):
     content = gzip.compress(b"".join(originals(20, 60)), 9)
     path.write_bytes(content[:-4])  # the length is missing, and nothing else
     found = []
-    with pytest.raises(streams.InputError, match="truncated gz archive"):
-        found.extend(int(games.count) for games, _ in pgn.parsed(path))
+    assert "truncated gz archive" in refusal(
+        found.extend, (int(games.count) for games, _ in pgn.parsed(path))
+    )
     assert sum(found) in (59, 60)
 
 

@@ -11,6 +11,7 @@ import pytest
 from games.chess.files import pgn
 from games.chess.files.fen import position
 from tests.games.support import random_lines, read, rows
+from tests.support import file_with, refusal
 
 OUTCOMES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 
@@ -64,9 +65,7 @@ def some() -> list[Played]:
 
 @pytest.fixture
 def file(some, tmp_path):
-    path = tmp_path / "games.pgn"
-    path.write_text("".join(game.text() for game in some))
-    return path
+    return file_with(tmp_path / "games.pgn", "".join(game.text() for game in some))
 
 
 @pytest.mark.parametrize(
@@ -111,8 +110,7 @@ def test_games_that_ended_otherwise_than_wanted_are_left_out(tmp_path):
     drawn = "1. e4 e5 1/2-1/2"
     resigned = "1. e4 e5 1-0"
     stalemate = '[FEN "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1"]\n[SetUp "1"]\n\n1. Qc7 1-0'
-    path = tmp_path / "games.pgn"
-    path.write_text("\n\n".join((mate, drawn, resigned, stalemate)) + "\n")
+    path = file_with(tmp_path / "games.pgn", "\n\n".join((mate, drawn, resigned, stalemate)) + "\n")
     for ended, plies, left in (("any", [5, 3, 3, 2], 0), ("won", [5, 3, 2], 1), ("mate", [5], 3)):
         batches, report, _ = read(path, ended=ended)
         (batch,) = batches
@@ -153,10 +151,10 @@ def test_games_of_a_player_below_the_rating_are_left_out(min_elo, some, file):
 
 
 def test_games_without_ratings_are_below_any(tmp_path):
-    path = tmp_path / "games.pgn"
-    path.write_text(
+    path = file_with(
+        tmp_path / "games.pgn",
         '1. e4 1-0\n\n[WhiteElo "2500"]\n\n1. d4 1-0\n\n[WhiteElo "2500"]\n[BlackElo "?"]\n\n1. c4'
-        " 1-0\n\n"
+        " 1-0\n\n",
     )
     _, report, _ = read(path, min_elo=1)
     assert (report.games, report.below_elo, report.used) == (3, 3, 0)
@@ -251,7 +249,7 @@ def test_reading_takes_many_batches_without_losing_a_position(tmp_path):
 
 @pytest.mark.parametrize("name", ["games.pgn", "games.epd"])
 def test_choosing_positions_by_quiescence_needs_an_evaluation(name, tmp_path):
-    path = tmp_path / name
-    path.write_text("1. e4 1-0\n")
-    with pytest.raises(ValueError, match="positions='quiet' needs an evaluation"):
-        read(path, positions="quiet")
+    path = file_with(tmp_path / name, "1. e4 1-0\n")
+    assert "positions='quiet' needs an evaluation" in refusal(
+        read, path, positions="quiet", error=ValueError
+    )

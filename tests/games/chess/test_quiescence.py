@@ -18,6 +18,7 @@ from games.search.context import DECIDED, INFINITE, MATE, Context
 from games.search.quiescence import evaluate_at
 from tests.games.chess.swapping import quiescence
 from tests.games.support import random_boards, read, rows, unit_of
+from tests.support import file_with
 
 UNIT = unit_of(__file__)
 CENTIPAWN = 256
@@ -201,8 +202,7 @@ def games_file(tmp_path_factory):
 def test_reading_quiet_positions_keeps_those_and_no_others(name, games_file, evaluation, tmp_path):
     path, boards, found = games_file
     if name.endswith("epd"):
-        path = tmp_path / name
-        path.write_text("".join(f"{board.fen()} [1.0]\n" for board in boards))
+        path = file_with(tmp_path / name, "".join(f"{board.fen()} [1.0]\n" for board in boards))
     batches, report, _ = read(path, positions="quiet", evaluation=evaluation)
     wanted = [
         position(board.fen())

@@ -14,6 +14,7 @@ import pytest
 
 from games.streams import pieces
 from tests.games.support import SHARED, random_lines, read, rows
+from tests.support import file_with
 from tuner.evaluation.loading import load_engine
 
 INFINITE, NONE = math.inf, math.nan
@@ -30,9 +31,7 @@ def same(found: list[float], expected: list[float]) -> bool:
 
 
 def game_file(folder, movetext: str):
-    path = folder / "games.pgn"
-    path.write_text(f'[Event "?"]\n[Result "1-0"]\n\n{movetext} 1-0\n')
-    return path
+    return file_with(folder / "games.pgn", f'[Event "?"]\n[Result "1-0"]\n\n{movetext} 1-0\n')
 
 
 # what a comment after 1. e4 and after 1... e5 says of the positions after 0, 1 and 2 plies

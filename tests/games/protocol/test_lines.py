@@ -1,10 +1,12 @@
 """Values in the lines of protocols."""
 
 import io
+import re
 
 import pytest
 
 from games.protocol.server import LONGEST_LINE, arguments_of_go, lines_of, number, shown, truth
+from tests.support import refusal
 
 NUMBERS = {"depth": 1, "wtime": None}
 
@@ -40,8 +42,9 @@ def test_arguments_of_go_that_are_valid_are_used_and_the_others_named(words, fou
 
 
 def test_wrong_values_are_quoted_in_short():
-    with pytest.raises(ValueError, match="Hash 9 is not from 1 to 8"):
-        number("Hash", "9", 1, 8)
-    with pytest.raises(ValueError, match="^Ponder 'x{59}...' is neither true nor false$"):
-        truth("Ponder", "x" * 1000)
+    assert "Hash 9 is not from 1 to 8" in refusal(number, "Hash", "9", 1, 8, error=ValueError)
+    assert re.search(
+        "^Ponder 'x{59}...' is neither true nor false$",
+        refusal(truth, "Ponder", "x" * 1000, error=ValueError),
+    )
     assert truth("Ponder", "TRUE") and shown("\n") == "'\\n'"

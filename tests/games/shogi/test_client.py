@@ -7,9 +7,9 @@ from games.record import Control
 from games.search.searcher import Limits
 from games.shogi.engines.contest import evaluator
 from games.shogi.game import GAME
-from games.streams import InputError
 from tests.games.shogi.engines.usi.support import COMMAND
 from tests.games.shogi.support import loaded, searcher_of
+from tests.support import refusal
 
 START, DROP = "startpos", "4k4/9/9/9/9/9/9/9/4K4 w R2p 1"
 MATE, MATED = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
@@ -63,6 +63,4 @@ def test_plies_to_a_mate_are_told_in_moves():
     ],
 )
 def test_what_does_not_start_is_refused_in_one_line(command, fault):
-    with pytest.raises(InputError) as problem:
-        evaluator(command, {})
-    assert str(problem.value) == fault
+    assert refusal(evaluator, command, {}) == fault

@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.support import file_with, refusal
+
 cshogi = pytest.importorskip("cshogi")
 
 from games.record import (  # noqa: E402
@@ -27,7 +29,6 @@ from games.shogi.files import csa, kif, packed, reading, sfen  # noqa: E402
 from games.shogi.files.gamefile import ParsedGame, white_to_move  # noqa: E402
 from games.shogi.files.reading import selector  # noqa: E402
 from games.shogi.game import GAME  # noqa: E402
-from games.streams import InputError  # noqa: E402
 from tests.games.shogi import files  # noqa: E402
 from tests.games.shogi.plain_search import plain_value  # noqa: E402
 from tests.games.shogi.support import loaded, searcher_of  # noqa: E402
@@ -104,19 +105,18 @@ HEAD = "V2.2\nPI\n+\n"
     ],
 )
 def test_faults_of_csa_are_named_with_their_line(text, line, fault, tmp_path):
-    path = tmp_path / "games.csa"
-    path.write_text(text)
+    path = file_with(tmp_path / "games.csa", text)
     notes: list[str] = []
     assert list(reading.read(str(path), ALL, report := ReadReport(), notes.append)) == []
     assert (report.games, report.bad) == (1, 1)
     assert notes[0].startswith(f"{path}:{line}: {fault}")
     assert notes[0].endswith("; game skipped")
-    with pytest.raises(InputError, match="leave out --strict to skip such games"):
-        list(
-            reading.read(
-                str(path), ReadOptions(positions="all", strict=True), ReadReport(), notes.append
-            )
-        )
+    assert "leave out --strict to skip such games" in refusal(
+        list,
+        reading.read(
+            str(path), ReadOptions(positions="all", strict=True), ReadReport(), notes.append
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -396,9 +396,9 @@ def test_an_illegal_move_may_end_a_game(foul, end):
     "head", ["PI\n+\n", "N+a\nN-b\nPI\n+\n", "$EVENT:x\nPI,+\n", "V2\nPI\n+\n"]
 )
 def test_games_of_csa_that_are_joined_without_a_line_between_are_all_read(head, tmp_path):
-    path = tmp_path / "joined.csa"
-    path.write_text(
-        "V2.2\n" + head + head.join(["+7776FU\n-3334FU\n%TORYO\n", "+2726FU,T3,%TORYO\n"] * 2)
+    path = file_with(
+        tmp_path / "joined.csa",
+        "V2.2\n" + head + head.join(["+7776FU\n-3334FU\n%TORYO\n", "+2726FU,T3,%TORYO\n"] * 2),
     )
     games = list(reading.parse(str(path), reading.CSA))
     assert [(game.fault, len(game.moves), game.result) for game in games] == [
@@ -516,28 +516,28 @@ def test_boards_handicaps_and_mates_of_kif():
 
 
 def test_openings_are_games_or_lines_of_usi(tmp_path):
-    path = tmp_path / "openings.txt"
-    path.write_text(
+    path = file_with(
+        tmp_path / "openings.txt",
         "# two\nstartpos moves 7g7f 3c3d\nposition sfen 4k4/9/9/9/9/9/9/9/4K4 b G 1 moves G*5e\n"
-        "startpos moves 7g7e\n"
+        "startpos moves 7g7e\n",
     )
     notes: list[str] = []
     found = openings.openings(str(path), notes.append)
     assert [len(found[i][1]) for i in range(len(found))] == [2, 1]
     assert notes == [f"{path}:4: illegal move '7g7e' at ply 1; line skipped"]
     path.write_text("x\n")
-    with pytest.raises(
-        InputError,
-        match="no openings found, expected games, SFEN positions or lines such as startpos moves",
-    ):
-        openings.openings(str(path), notes.append)
+    assert (
+        "no openings found, expected games, SFEN positions or lines such as startpos moves"
+        in refusal(openings.openings, str(path), notes.append)
+    )
 
 
 def test_openings_that_end_the_game_are_skipped(tmp_path):
     mate = "sfen 4k4/4G4/4G4/9/9/9/9/9/4K4 w - 1"
     cycle = " ".join(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
-    path = tmp_path / "openings.txt"
-    path.write_text(f"startpos moves 7g7f\n{mate}\nstartpos moves {cycle}\n")
+    path = file_with(
+        tmp_path / "openings.txt", f"startpos moves 7g7f\n{mate}\nstartpos moves {cycle}\n"
+    )
     notes: list[str] = []
     assert len(openings.openings(str(path), notes.append)) == 1
     assert [note.split(":")[1] for note in notes] == ["2", "3"]
@@ -555,10 +555,9 @@ def test_openings_come_through_a_pipe_and_a_device_without_an_end_is_refused(tmp
         os.close(writing)
         assert len(openings.openings(f"/dev/fd/{reading}", lambda text: None)) == 1
         os.close(reading)
-    with pytest.raises(
-        InputError, match="/dev/zero: a line of more than 16,777,216 bytes; expected lines of text"
-    ):
-        openings.openings("/dev/zero", lambda text: None)
+    assert "/dev/zero: a line of more than 16,777,216 bytes; expected lines of text" in refusal(
+        openings.openings, "/dev/zero", lambda text: None
+    )
 
 
 def test_of_many_bad_openings_a_few_are_noted_and_the_others_counted(tmp_path):
@@ -573,23 +572,21 @@ def test_of_many_bad_openings_a_few_are_noted_and_the_others_counted(tmp_path):
 
 
 def test_cut_off_records_and_unknown_formats_are_refused(tmp_path):
-    path = tmp_path / "a.psv"
-    path.write_bytes(bytes(39))
-    with pytest.raises(
-        InputError,
-        match="record 1 has 39 bytes, expected 40 of a PackedSfenValue; the file is cut off or has",
-    ):
-        list(reading.read(str(path), ALL, ReadReport(), pytest.fail))
+    path = file_with(tmp_path / "a.psv", bytes(39))
+    assert (
+        "record 1 has 39 bytes, expected 40 of a PackedSfenValue; the file is cut off or has"
+        in refusal(list, reading.read(str(path), ALL, ReadReport(), pytest.fail))
+    )
     path.write_bytes(bytes(40))
     notes: list[str] = []
     assert list(reading.read(str(path), ALL, ReadReport(), notes.append)) == []
     assert notes == [
         f"{path}: record 1: the kings are on the same square or off the board; record skipped"
     ]
-    other = tmp_path / "a.txt"
-    other.write_text("hello\n")
-    with pytest.raises(InputError, match="neither the name nor the first lines say the format"):
-        list(reading.read(str(other), ALL, ReadReport(), pytest.fail))
+    other = file_with(tmp_path / "a.txt", "hello\n")
+    assert "neither the name nor the first lines say the format" in refusal(
+        list, reading.read(str(other), ALL, ReadReport(), pytest.fail)
+    )
 
 
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
@@ -666,8 +663,11 @@ def is_quiet(searcher, words: np.ndarray) -> bool:
 
 def test_quiet_positions_need_an_evaluation(tmp_path):
     files.write_csa(tmp_path / "games.csa", random.Random(9), 1)
-    with pytest.raises(ValueError, match="positions='quiet' needs an evaluation"):
-        list(reading.read(str(tmp_path / "games.csa"), ReadOptions(), ReadReport(), pytest.fail))
+    assert "positions='quiet' needs an evaluation" in refusal(
+        list,
+        reading.read(str(tmp_path / "games.csa"), ReadOptions(), ReadReport(), pytest.fail),
+        error=ValueError,
+    )
 
 
 def test_written_games_are_read_back_with_their_scores_and_ends(tmp_path):
@@ -714,7 +714,6 @@ def test_written_games_are_read_back_with_their_scores_and_ends(tmp_path):
     ],
 )
 def test_an_illegal_move_that_ends_the_game_loses_it(end, result, fault, tmp_path):
-    path = tmp_path / "games.csa"
-    path.write_text(f"{HEAD}+7776FU\n-3334FU\n{end}")
+    path = file_with(tmp_path / "games.csa", f"{HEAD}+7776FU\n-3334FU\n{end}")
     (game,) = reading.parse(str(path), reading.CSA)
     assert (game.fault and game.fault.kind, game.result, len(game.moves)) == (fault, result, 2)

@@ -15,6 +15,7 @@ from games.shogi.files.sfen import picture
 from games.shogi.game import after
 from games.shogi.rules import movegen
 from games.shogi.rules.position import START
+from tests.support import refusal
 
 
 def square(name: str) -> str:
@@ -75,8 +76,7 @@ def _letters(hands: str) -> str:
 
 @pytest.mark.parametrize("name", ["", "7g7e", "P*5e", "7g7f+", "P-75", "x"])
 def test_other_names_are_refused(name):
-    with pytest.raises(ValueError, match="illegal move"):
-        notation.move_named(START, name)
+    assert "illegal move" in refusal(notation.move_named, START, name, error=ValueError)
 
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,9 +14,9 @@ from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, Left,
 from games.shogi.engines import contest as players
 from games.shogi.files import sfen
 from games.shogi.game import GAME
-from games.streams import InputError
 from tests.commands.support import done, refused
 from tests.games.shogi.engines.usi.support import COMMAND
+from tests.support import file_with, refusal
 from tuner.options.games import USUAL_DRAW, USUAL_RESIGN
 from tuner.play.own_games.settings import default_rules
 
@@ -130,8 +130,7 @@ for line in sys.stdin:
 def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, monkeypatch):
     if kind == STALL:
         monkeypatch.setattr(playing, "STALL_SECONDS", 0.1)
-    script = tmp_path / "engine.py"
-    script.write_text(ENGINE.replace("{answer}", answer))
+    script = file_with(tmp_path / "engine.py", ENGINE.replace("{answer}", answer))
     player = players.external("usi", f"{sys.executable} {script}", {}, Control(nodes=1), None)
     player.begin("1/1/1/0", GAME.start())
     with pytest.raises(Forfeit) as forfeit:
@@ -154,15 +153,14 @@ def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, m
     ],
 )
 def test_what_does_not_start_is_refused_in_one_line(protocol, command, options, fault):
-    with pytest.raises(InputError) as problem:
-        players.external(protocol, command, options, Control(nodes=1), None)
-    assert str(problem.value) == fault
+    assert refusal(players.external, protocol, command, options, Control(nodes=1), None) == fault
 
 
 @needs_fairy
 def test_an_unknown_option_is_refused():
-    with pytest.raises(InputError, match="has no option 'Other'"):
-        players.external("usi", FAIRY, {"Other": "1"}, Control(nodes=1), None)
+    assert "has no option 'Other'" in refusal(
+        players.external, "usi", FAIRY, {"Other": "1"}, Control(nodes=1), None
+    )
 
 
 @pytest.mark.long

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.support import refusal
+
 cshogi = pytest.importorskip("cshogi")
 
 from games.shogi.files import sfen  # noqa: E402
@@ -144,9 +146,7 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
     ],
 )
 def test_what_is_no_position_is_refused_in_one_line(text, fault):
-    with pytest.raises(ValueError) as problem:
-        sfen.position(text)
-    assert str(problem.value) == fault
+    assert refusal(sfen.position, text, error=ValueError) == fault
 
 
 @pytest.mark.parametrize("board", ["7lk/9/8S/9/9/9/9/9/9", "9/9/9/9/9/9/8s/9/7LK"])

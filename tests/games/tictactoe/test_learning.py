@@ -7,6 +7,7 @@ import pytest
 
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
+from tests.support import file_with
 from tuner.evaluation.loading import load_engine
 from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
@@ -26,8 +27,7 @@ def data(tmp_path_factory):
     """The positions of random games; the last one of a game is its result, which no evaluation need
     guess."""
     folder = tmp_path_factory.mktemp("tictactoe")
-    path = folder / "games.ttt"
-    path.write_text("\n".join(random_games(1, 3000)) + "\n")
+    path = file_with(folder / "games.ttt", "\n".join(random_games(1, 3000)) + "\n")
     options = ReadOptions(positions="all", skip_start=0, skip_end=1)
     engine = bundled("zero")[0]
     games = sources_of([str(path)], engine.game)

@@ -25,6 +25,7 @@ from games.record import find as game_named
 from tests.commands.support import done
 from tests.evalterms.chess.test_counts import played_boards
 from tests.games.support import REPOSITORY
+from tests.support import file_with, refusal
 from tests.tuner.evaluation.networks.support import network
 from tests.tuner.improve.support import Commands, write_engine
 from tuner.api.evaluation import Network
@@ -153,9 +154,7 @@ def test_numbers_have_names_stages_and_shapes():
 )
 def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(tuner.InputError) as problem:
-        mistake()
-    assert said in str(problem.value) and "\n" not in str(problem.value)
+    assert said in refusal(mistake)
 
 
 def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
@@ -202,10 +201,10 @@ def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(g
     assert (
         tuner.load(again.save(tmp_path / "c.yaml")).parameters.weights == again.parameters.weights
     ).all()
-    with pytest.raises(tuner.InputError, match="run needs a start that is in a file"):
-        tuner.tune(first, games, output=tmp_path / "d.yaml", run=tmp_path / "run")
-    with pytest.raises(tuner.InputError, match="not"):
-        again.save(games)
+    assert "run needs a start that is in a file" in refusal(
+        tuner.tune, first, games, output=tmp_path / "d.yaml", run=tmp_path / "run"
+    )
+    assert "not" in refusal(again.save, games)
 
 
 def test_a_dataset_is_a_sparse_matrix(games, tmp_path):
@@ -233,8 +232,7 @@ def test_matches_are_played_between_evaluations_and_files(tmp_path):
     assert (tmp_path / "a.pgn").read_text().count("[Result ") == 4 and repr(found).startswith(
         "<MatchResult +"
     )
-    with pytest.raises(tuner.InputError, match="games"):
-        tuner.play_match("classic", "material", games=3)
+    assert "games" in refusal(tuner.play_match, "classic", "material", games=3)
 
 
 def test_a_tournament_is_that_of_the_command(tmp_path):
@@ -286,8 +284,9 @@ def test_self_play_without_a_folder_leaves_nothing(tmp_path, monkeypatch):
     assert tuner.play_match(found.learned, "material", games=2, depth=1).result["games"] == 2
     network = tuner.learn_by_selfplay("chess", games=4, depth=1, hidden=(4,)).learned
     assert tuner.play_match(network, "random", games=2, depth=1).result["games"] == 2
-    with pytest.raises(tuner.InputError, match="has no meaning for networks of games with dice"):
-        tuner.learn_by_selfplay("backgammon", hidden=(4,), depth=1)
+    assert "has no meaning for networks of games with dice" in refusal(
+        tuner.learn_by_selfplay, "backgammon", hidden=(4,), depth=1
+    )
 
 
 def test_a_network_evaluates_and_plays_as_by_the_commands(tmp_path):
@@ -311,8 +310,7 @@ def test_a_network_evaluates_and_plays_as_by_the_commands(tmp_path):
     assert match.wins + match.draws + match.losses == 4
     games = tuner.play_games(found, tmp_path / "games", games=4, depth=1)
     assert games.result["games"] == 4
-    with pytest.raises(tuner.InputError, match="expected a parameter file"):
-        tuner.tune(str(tmp_path / "net.yaml"), "samples")
+    assert "expected a parameter file" in refusal(tuner.tune, str(tmp_path / "net.yaml"), "samples")
 
 
 @pytest.mark.parametrize("hiding", ["games.py", "evalterms.py", "games/__init__.py"])
@@ -396,8 +394,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         ({"resign": ("score=0",)}, "--resign score=0: expected a whole number"),
         ({"depth": None}, "depth and nodes are both null"),
     ):
-        with pytest.raises(tuner.InputError, match=said):
-            tuner.play_games("material", tmp_path / "new", **options)
+        assert re.search(said, refusal(tuner.play_games, "material", tmp_path / "new", **options))
 
 
 @pytest.mark.parametrize(
@@ -474,9 +471,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
 )
 def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(tuner.InputError) as problem:
-        mistake()
-    assert str(problem.value).startswith(said) and "\n" not in str(problem.value)
+    assert refusal(mistake).startswith(said)
 
 
 def test_every_option_of_the_commands_is_a_keyword_with_its_default():
@@ -563,8 +558,9 @@ def test_exports_are_those_of_the_command(form):
 
 
 def test_numbers_are_optimized_as_by_the_command(tmp_path):
-    numbers = tmp_path / "numbers.txt"
-    numbers.write_text("material.knight.mg, int, 337, 200, 450, 30, 0.002\n")
+    numbers = file_with(
+        tmp_path / "numbers.txt", "material.knight.mg, int, 337, 200, 450, 30, 0.002\n"
+    )
     options = {"depth": 1, "games": 40, "match_games": 4}
     found = tuner.optimize_numbers(
         "classic", options=numbers, run=tmp_path / "a", depth=1, games=40, match_games=4
@@ -595,8 +591,9 @@ def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeyp
     performed = len(commands.words)
     again = tuner.improve_engine(plan, tmp_path / "run")
     assert again.lines == found.lines and len(commands.words) == performed
-    with pytest.raises(tuner.InputError, match="no such file"):
-        tuner.improve_engine(tmp_path / "none.yaml", tmp_path / "other")
+    assert "no such file" in refusal(
+        tuner.improve_engine, tmp_path / "none.yaml", tmp_path / "other"
+    )
 
 
 def test_the_expected_score_of_a_network_of_wins_is_its_probability_of_winning():

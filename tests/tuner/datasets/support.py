@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.support import LAYOUT, PHASES, Sample, random_coefficients, write_sample
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import MANIFEST
@@ -74,8 +73,6 @@ def with_manifest(folder: Path, **changes) -> Path:
 
 
 def refused(folder: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        open_dataset(folder)
-    text = str(caught.value)
-    assert "\n" not in text and str(folder) in text
+    text = refusal(open_dataset, folder)
+    assert str(folder) in text
     return text

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from games.record import find
-from games.streams import InputError
 from tests.games.support import REPOSITORY
+from tests.support import file_with, refusal
 from tuner.evaluation import loading as spec_module
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import (
@@ -87,15 +87,14 @@ def test_an_engine_that_is_made_again_evaluates_the_same(monkeypatch, terms):
 
 
 def test_a_file_of_terms_that_has_changed_is_refused(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_bytes((REPOSITORY / "examples" / "rook_terms.py").read_bytes())
+    path = file_with(tmp_path / "own.py", (REPOSITORY / "examples" / "rook_terms.py").read_bytes())
     engine, _ = load_engine("classic", (path,), add_missing=True)
     assert spec_of(engine).files[0].content == Path(path).read_bytes()
     path.write_text("# nothing")
-    with pytest.raises(InputError, match="has changed since its terms were read"):
-        spec_of(engine)
+    assert "has changed since its terms were read" in refusal(spec_of, engine)
 
 
 def test_a_term_that_is_unknown_here_is_named():
-    with pytest.raises(InputError, match="chess has no term 'telepathy' here"):
-        engine_of(EngineSpec("chess", ("telepathy",)))
+    assert "chess has no term 'telepathy' here" in refusal(
+        engine_of, EngineSpec("chess", ("telepathy",))
+    )

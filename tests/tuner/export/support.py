@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support import file_with
 from tuner.export.into.plan import plan
 from tuner.export.into.source import bytes_of
 from tuner.export.into.write import new_texts
@@ -85,8 +86,7 @@ def into(
     path, map_path = folder / name, None
     path.write_bytes(text.encode("latin-1"))
     if names is not None:
-        map_path = folder / "names.yaml"
-        map_path.write_text(names)
+        map_path = file_with(folder / "names.yaml", names)
     r = rounded(p, **options)
     (written,) = new_texts(plan(r, [path], map_path, only), r)
     return bytes_of(written.text).decode("latin-1")

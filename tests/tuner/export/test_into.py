@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.support import file_with, refusal
 from tests.tuner.export.support import HOSTILE, into, parameters
 from tests.tuner.trace.support import ENGINES, NUMBERS
 from tuner.evaluation.loading import load_parameters
@@ -145,11 +146,10 @@ def test_what_is_in_strings_and_comments_is_no_number(tmp_path, name, string):
 def test_a_grammar_that_is_not_installed_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter_c_sharp", None)
     load_parser.cache_clear()
-    with pytest.raises(
-        InputError,
-        match=r"^sources in C#: tree-sitter-c-sharp is not installed; pip install 'evaltune\[so",
-    ):
-        into(tmp_path, "A.cs", "", parameters(TEMPO))
+    assert re.search(
+        r"^sources in C#: tree-sitter-c-sharp is not installed; pip install 'evaltune\[so",
+        refusal(into, tmp_path, "A.cs", "", parameters(TEMPO)),
+    )
 
 
 def test_tables_go_by_rows_and_flip(tmp_path):
@@ -336,11 +336,8 @@ def test_whatever_a_source_is_the_work_is_in_proportion_and_the_error_one_line(t
     p = parameters({f"hostile.number{i}": () for i in range(20)})
 
     def read(size: int) -> None:
-        with pytest.raises(InputError) as problem:
-            into(tmp_path, name, make(size), p)
-        assert str(problem.value).startswith(str(tmp_path / name)) and "\n" not in str(
-            problem.value
-        )
+        said = refusal(into, tmp_path, name, make(size), p)
+        assert said.startswith(str(tmp_path / name))
 
     few, many = (calls(lambda size=size: read(size)) for size in (3000, 6000))
     assert many <= 2.5 * few + 1000
@@ -352,11 +349,16 @@ def test_a_definition_of_many_names_is_read_to_its_end(tmp_path):
         into(tmp_path, "a.c", f"static const int {others}tempo[2] = {{7, 8}};", parameters(TEMPO))
         == f"static const int {others}tempo[2] = {{1, 2}};"
     )
-    with pytest.raises(
-        InputError,
-        match="a.c:1: tempo.tempo.mg is 300, but the type int8_t of tempo .* ends at 127",
-    ):
-        into(tmp_path, "a.c", f"int8_t {others}tempo[2] = {{7, 8}};", parameters(TEMPO, start=300))
+    assert re.search(
+        "a.c:1: tempo.tempo.mg is 300, but the type int8_t of tempo .* ends at 127",
+        refusal(
+            into,
+            tmp_path,
+            "a.c",
+            f"int8_t {others}tempo[2] = {{7, 8}};",
+            parameters(TEMPO, start=300),
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -392,33 +394,36 @@ def test_numbers_that_the_innermost_type_cannot_hold_are_refused(tmp_path, name,
             assert str(start) in found and str(start + 1) in found
     for start, end in ((low is not None and low - 1, low), (high, high)):
         if end is not None:
-            with pytest.raises(InputError, match=f" of tempo .* ends at {end}"):
-                into(tmp_path, name, text, parameters(TEMPO, start=start))
+            assert re.search(
+                f" of tempo .* ends at {end}",
+                refusal(into, tmp_path, name, text, parameters(TEMPO, start=start)),
+            )
     if low is None:
         assert "-300" in into(tmp_path, name, text, parameters(TEMPO, start=-300))
 
 
 def test_a_negative_number_behind_a_cast_to_a_name_is_one_line(tmp_path):
     text = "typedef int V;\nconst int tempo[2] = {(V) 1, (V) 5};"
-    with pytest.raises(InputError, match="would be read as a difference"):
-        into(tmp_path, "a.c", text, parameters(TEMPO, start=-9))
+    assert "would be read as a difference" in refusal(
+        into, tmp_path, "a.c", text, parameters(TEMPO, start=-9)
+    )
 
 
 @pytest.mark.parametrize("between", ["\n", "/* minus */", "// minus\n"])
 def test_a_sign_apart_from_its_number_is_an_expression(tmp_path, between):
-    with pytest.raises(
-        InputError, match="a.c:1: tempo.tempo: .* holds an expression, expected numbers"
-    ):
-        into(tmp_path, "a.c", f"int tempo[2] = {{-{between}8, 5}};", parameters(TEMPO))
+    assert re.search(
+        "a.c:1: tempo.tempo: .* holds an expression, expected numbers",
+        refusal(into, tmp_path, "a.c", f"int tempo[2] = {{-{between}8, 5}};", parameters(TEMPO)),
+    )
 
 
 def test_similar_names_are_looked_for_once(tmp_path):
     names = {f"hostile.pawn{i}": () for i in range(20)}
     source = "".join(f"int Pawn{i}x = 5;" for i in range(200))
-    with pytest.raises(
-        InputError, match=r"hostile.pawn0: no definition has its name; similar: Pawn0x \(.*19 more"
-    ):
-        into(tmp_path, "a.h", source, parameters(names))
+    assert re.search(
+        r"hostile.pawn0: no definition has its name; similar: Pawn0x \(.*19 more",
+        refusal(into, tmp_path, "a.h", source, parameters(names)),
+    )
     one, all_of_them = (
         calls(lambda p=p: pytest.raises(InputError, into, tmp_path, "a.h", source, p))
         for p in (parameters({"hostile.pawn0": ()}), parameters(names))
@@ -507,8 +512,7 @@ def test_a_list_of_an_unknown_type_that_leaves_eight_bits_is_named(tmp_path, tex
     p = p.with_weights(np.array([[1.0, 300.0]] * 2))
     if "S(" not in text:
         p = replace(p, tied=("bonus.bonus",))
-    path = tmp_path / "a.h"
-    path.write_text(text)
+    path = file_with(tmp_path / "a.h", text)
     r = rounded(p)
     lines = width_remarks(plan(r, [path]), r)
     assert len(lines) == remarked and all("bonus.bonus[1]" in line for line in lines)

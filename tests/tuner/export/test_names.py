@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.export.support import into, parameters
 
 SPEC = {"mobility.knight": (2,), "tempo.tempo": (), "material.pawn": ()}
@@ -21,10 +21,9 @@ def refused(
     stages: tuple[str, ...] = ONE,
 ) -> str:
     """The error, with the folder left out."""
-    with pytest.raises(InputError) as problem:
-        into(tmp_path, name, text, parameters(SPEC, stages), names, only)
-    said = str(problem.value).replace(f"{tmp_path}/", "")
-    assert "\n" not in said and (tmp_path / name).read_bytes() == text.encode()
+    said = refusal(into, tmp_path, name, text, parameters(SPEC, stages), names, only)
+    said = said.replace(f"{tmp_path}/", "")
+    assert (tmp_path / name).read_bytes() == text.encode()
     return said
 
 
@@ -107,9 +106,18 @@ def test_what_is_not_found_is_refused(tmp_path, text, said):
     ],
 )
 def test_a_number_that_its_type_cannot_hold_is_refused(tmp_path, text, options, said):
-    with pytest.raises(InputError) as problem:
-        into(tmp_path, "a.h", text, parameters(SPEC, ONE, **options), only=("tempo",), decimals=1)
-    assert str(problem.value).replace(f"{tmp_path}/", "") == said
+    assert (
+        refusal(
+            into,
+            tmp_path,
+            "a.h",
+            text,
+            parameters(SPEC, ONE, **options),
+            only=("tempo",),
+            decimals=1,
+        ).replace(f"{tmp_path}/", "")
+        == said
+    )
 
 
 def test_two_stages_are_all_there_or_refused(tmp_path):

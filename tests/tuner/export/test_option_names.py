@@ -1,12 +1,13 @@
 """Weights of any parameter file as options of an engine, by their names."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from games.record import EngineOption
-from games.streams import InputError
+from tests.support import file_with, refusal
 from tuner.evaluation.loading import load_parameters
 from tuner.export.numbers import each_number, rounded, settings_of
 from tuner.parameters.writer import write_parameters
@@ -37,10 +38,10 @@ def test_weights_of_a_file_of_ours_are_options_of_our_own_engine(tmp_path):
 
 
 def test_lines_set_options_too(tmp_path):
-    path = tmp_path / "options.txt"
-    path.write_text(
+    path = file_with(
+        tmp_path / "options.txt",
         "# mine\ninfo string exported\noption name Material type spin default 1\n\nMaterial = 80\n"
-        "setoption name King Safety value 130\nBook=a=b.bin\n"
+        "setoption name King Safety value 130\nBook=a=b.bin\n",
     )
     assert settings_of(path, TOGA, "toga") == (
         {"Material": "80", "King Safety": "130", "Book": "a=b.bin"},
@@ -63,24 +64,25 @@ def test_lines_set_options_too(tmp_path):
     ],
 )
 def test_wrong_lines_are_refused(tmp_path, text, said):
-    path = tmp_path / "options.txt"
-    path.write_text(text)
-    with pytest.raises(InputError) as fault:
-        settings_of(path, TOGA, "toga")
-    assert said in str(fault.value) and "\n" not in str(fault.value)
+    path = file_with(tmp_path / "options.txt", text)
+    assert said in refusal(settings_of, path, TOGA, "toga")
 
 
 def test_wrong_weights_are_refused(tmp_path):
     path = tmp_path / "mine.yaml"
     write_parameters(path, replace(load_parameters("classic"), learned={}))
-    with pytest.raises(
-        InputError, match=r"mine.yaml:\d+: 'material.pawn.mg' is \d+, tuner accepts 0 to 10"
-    ):
-        settings_of(path, spins("material.pawn.mg", high=10), "tuner")
-    with pytest.raises(InputError, match=r"mine.yaml:\d+: toga has no option 'material.pawn.mg'"):
-        settings_of(path, TOGA, "toga")
+    assert re.search(
+        r"mine.yaml:\d+: 'material.pawn.mg' is \d+, tuner accepts 0 to 10",
+        refusal(settings_of, path, spins("material.pawn.mg", high=10), "tuner"),
+    )
+    assert re.search(
+        r"mine.yaml:\d+: toga has no option 'material.pawn.mg'",
+        refusal(settings_of, path, TOGA, "toga"),
+    )
     (tmp_path / "empty.yaml").write_text("game: chess\n")
-    with pytest.raises(InputError, match="empty.yaml: weights is missing"):
-        settings_of(tmp_path / "empty.yaml", TOGA, "toga")
-    with pytest.raises(InputError, match="nowhere.txt: no such file"):
-        settings_of(tmp_path / "nowhere.txt", TOGA, "toga")
+    assert "empty.yaml: weights is missing" in refusal(
+        settings_of, tmp_path / "empty.yaml", TOGA, "toga"
+    )
+    assert "nowhere.txt: no such file" in refusal(
+        settings_of, tmp_path / "nowhere.txt", TOGA, "toga"
+    )

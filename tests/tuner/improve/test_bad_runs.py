@@ -14,6 +14,7 @@ import pytest
 
 from games.streams import InputError
 from tests.commands.support import refused, tuner
+from tests.support import refusal
 from tests.tuner.core.support import DATABASE, change_settings, execute, read_records
 from tests.tuner.improve.support import Commands, improve, write_engine
 from tests.tuner.improve.test_bad_ways import state
@@ -138,8 +139,7 @@ def test_a_loop_goes_on_by_a_corrected_plan(tmp_path):
 
 def test_a_loop_that_failed_before_its_first_round_begins_again_in_its_folder(tmp_path):
     plan, run = write_engine(tmp_path, build="exit 3"), tmp_path / "run"
-    with pytest.raises(InputError, match="start again with tuner improve PLAN --run"):
-        improve(plan, run, Commands())
+    assert "start again with tuner improve PLAN --run" in refusal(improve, plan, run, Commands())
     shutil.rmtree(tmp_path / "engine")
     for path in ("start.yaml", "names.yaml", "improve.yaml"):
         (tmp_path / path).unlink()
@@ -165,9 +165,7 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
                 raise InputError("no room for it")
             return super().perform(words, seconds)
 
-    with pytest.raises(InputError) as problem:
-        improve(plan, run, Broken())
-    said = str(problem.value)
+    said = refusal(improve, plan, run, Broken())
     assert said.startswith("round 1, learn: no room for it; tuner improve --resume ")
     assert "does this step again; tuner improve PLAN --resume" in said
     assert improve(None, run, Commands()).result["kept"] != "the first version"
@@ -175,8 +173,7 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system is not Linux")
 def test_a_folder_that_the_system_makes_is_not_copied(tmp_path):
-    with pytest.raises(InputError, match="is made by the system"):
-        copy_folder(Path("/proc/self"), tmp_path / "copy")
+    assert "is made by the system" in refusal(copy_folder, Path("/proc/self"), tmp_path / "copy")
 
 
 def test_what_is_no_file_is_not_copied_and_links_stay_links(tmp_path):

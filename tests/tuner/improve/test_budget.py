@@ -11,8 +11,8 @@ import threading
 import numpy as np
 import pytest
 
-from games.streams import InputError
 from tests.games.support import REPOSITORY
+from tests.support import refusal
 from tests.tuner.improve.small import write_small
 from tuner.cli import perform
 from tuner.core.estimates import any_time_reach
@@ -65,8 +65,9 @@ def test_numbers_of_games_are_played_as_they_are():
 
 @pytest.mark.parametrize("decided", [undecided, is_settled])
 def test_without_any_game_there_is_one_line(decided):
-    with pytest.raises(InputError, match="no game ended in 60 s; give more minutes or a smaller"):
-        played(Length(7, 60.0, LOOKS, decided), lambda now: 100.0)
+    assert "no game ended in 60 s; give more minutes or a smaller" in refusal(
+        played, Length(7, 60.0, LOOKS, decided), lambda now: 100.0
+    )
 
 
 def test_time_that_is_over_ends_what_is_polled_now_and_later():
@@ -85,9 +86,9 @@ def test_games_that_are_lost_by_faults_are_named_with_what_passed_before(tmp_pat
     engine, run = f"uci:{tmp_path}/engine/myengine play", tmp_path / "run"
     words = ["match", f"{engine} crash:10", engine, "--depth", "1", "--games", "4"]
     found = perform([*words, "--run", str(run)])
-    with pytest.raises(InputError) as problem:
-        require_few_faults(found["forfeits"], found["games"], "a", run)
-    assert f"; {run}: round 1.1 of the games there is the first" in str(problem.value)
+    assert f"; {run}: round 1.1 of the games there is the first" in refusal(
+        require_few_faults, found["forfeits"], found["games"], "a", run
+    )
     games = (run / "games.pgn").read_text().split("[Event ")
     (game,) = (" ".join(each.split()) for each in games if '"1.1"' in each)
     assert re.search(r"> position .* moves .*; > go depth 1", game), game

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -11,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.streams import InputError
 from tests.commands.support import done
+from tests.support import refusal
 from tests.tuner.core.support import write_settings
 from tests.tuner.improve.small import write_small
 from tests.tuner.improve.support import (
@@ -141,8 +142,9 @@ def test_a_patch_is_written_without_a_gain_if_it_is_asked_for(tmp_path):
 
 def test_decimals_of_the_plan_are_followed(tmp_path):
     source = {"folder": "engine", "files": ["src/eval.h"], "map": "names.yaml", "decimals": 2}
-    with pytest.raises(InputError, match="expected a float for --decimals 2"):
-        improve(write_engine(tmp_path, source=source), tmp_path / "run", Commands())
+    assert "expected a float for --decimals 2" in refusal(
+        improve, write_engine(tmp_path, source=source), tmp_path / "run", Commands()
+    )
 
 
 def test_the_result_has_standard_errors(tmp_path):
@@ -183,8 +185,10 @@ def test_a_build_that_changes_the_author_s_folder_is_one_line(tmp_path, touch):
     engine = tmp_path / "engine"
     author = "${PWD%%/run/*}/engine"
     plan = write_engine(tmp_path, build=f"{BUILD}; {touch.replace('ENGINE', author)}")
-    with pytest.raises(InputError, match=f"{engine}/notes.txt changed during the build"):
-        improve(plan, tmp_path / "run", Commands())
+    assert re.search(
+        f"{engine}/notes.txt changed during the build",
+        refusal(improve, plan, tmp_path / "run", Commands()),
+    )
 
 
 def test_sources_that_were_corrected_are_built_again(tmp_path):
@@ -197,8 +201,7 @@ def test_sources_that_were_corrected_are_built_again(tmp_path):
             return found | ({"row_check": {"fits": False}} if wrong else {})
 
     run = tmp_path / "run"
-    with pytest.raises(InputError, match="does this step again"):
-        improve(write_engine(tmp_path), run, Wrong())
+    assert "does this step again" in refusal(improve, write_engine(tmp_path), run, Wrong())
     (run / "source" / "notes.txt").write_text("corrected")
     commands = Commands()
     improve(None, run, commands)
@@ -345,9 +348,7 @@ def test_a_loop_that_is_interrupted_before_any_command_ends_in_the_same_patch(tm
 )
 def test_a_build_that_does_not_build_is_one_line(tmp_path, build, named):
     before = write_engine(tmp_path, build=build)
-    with pytest.raises(InputError) as problem:
-        improve(before, tmp_path / "run", Commands())
-    assert named in str(problem.value) and "\n" not in str(problem.value)
+    assert named in refusal(improve, before, tmp_path / "run", Commands())
 
 
 def test_a_program_behind_another_one_is_looked_at(tmp_path):
@@ -363,8 +364,9 @@ def test_rows_that_are_not_the_evaluation_end_the_loop(tmp_path):
             found = super().perform(words, seconds)
             return found | ({"row_check": {"fits": False}} if words[0] == "dataset" else {})
 
-    with pytest.raises(InputError, match="rows of the first version are not its evaluation"):
-        improve(write_engine(tmp_path), tmp_path / "run", Wrong())
+    assert "rows of the first version are not its evaluation" in refusal(
+        improve, write_engine(tmp_path), tmp_path / "run", Wrong()
+    )
 
 
 @pytest.mark.parametrize(("rms", "fits"), [(6.9, True), (7.1, False)])
@@ -382,16 +384,16 @@ def test_what_rows_lack_must_not_grow_with_the_numbers(tmp_path, rms, fits):
     if fits:
         assert improve(plan, tmp_path / "run", Grows()).result["kept"] == "round 1"
     else:
-        with pytest.raises(InputError, match="grew from 4.0 to 7.1 centipawns with the learned"):
-            improve(plan, tmp_path / "run", Grows())
+        assert "grew from 4.0 to 7.1 centipawns with the learned" in refusal(
+            improve, plan, tmp_path / "run", Grows()
+        )
 
 
 def test_a_program_may_be_a_folder_of_classes(tmp_path):
     plan = write_engine(tmp_path, plays="sh -cp ./build Main")
     version = Version("", tmp_path, convert(read_plan(plan), LoopPlan, "plan"))
     (tmp_path / "engine" / "build").mkdir()
-    with pytest.raises(InputError, match="no such program after"):
-        version.programs("plays")
+    assert "no such program after" in refusal(version.programs, "plays")
     (tmp_path / "engine" / "build" / "Eval.class").touch()
     assert version.programs("plays") == [tmp_path / "engine" / "build" / "Eval.class"]
 

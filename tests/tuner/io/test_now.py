@@ -6,6 +6,7 @@ import pytest
 
 from games.record import ReadReport
 from games.streams import InputError
+from tests.support import refusal
 from tuner.core.store import Store
 from tuner.io import now as module
 from tuner.io.now import NOW, GameNow, NowDisplay, read_now
@@ -89,5 +90,4 @@ def test_what_fails_at_once_changes_nothing(store, monkeypatch):
 
 def test_damage_is_an_error_of_one_line(store):
     store.put(NOW, b'{"state": 1}')
-    with pytest.raises(InputError, match="run.db: now: "):
-        read_now(store.folder)
+    assert "run.db: now: " in refusal(read_now, store.folder)

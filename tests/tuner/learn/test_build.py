@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
+from tests.support import file_with
 from tests.tuner.datasets.rows.support import SMALL, STAGES, random_rows
 from tuner.datasets.files import only
 from tuner.datasets.reader import open_dataset
@@ -149,8 +150,7 @@ def test_of_a_truncated_file_of_a_folder_the_complete_games_are_kept_with_a_note
     )
     assert 1500 < kept < 2500
     assert f"read {kept + 1:,} games, used {kept + 1:,}" in ran.err
-    alone = tmp_path / "alone.pgn"
-    alone.write_text(many(kept))
+    alone = file_with(tmp_path / "alone.pgn", many(kept))
     done(
         "dataset",
         alone,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
-from games.streams import InputError
+from tests.support import refusal
 from tuner.datasets.dataset import BLOCK
 from tuner.learn.scores import (
     blended,
@@ -99,9 +99,8 @@ def test_the_order_of_positions_does_not_matter():
     ],
 )
 def test_scores_that_cannot_be_scaled_are_refused(change, message):
-    with pytest.raises(InputError) as found:
-        fit_score_scale(*change(*simulated(4, 100, 0.003)))
-    assert message in str(found.value) and "--method" in str(found.value)
+    said = refusal(fit_score_scale, *change(*simulated(4, 100, 0.003)))
+    assert message in said and "--method" in said
 
 
 def test_a_line_says_what_a_score_of_100_is_here():
@@ -151,13 +150,10 @@ def test_blocks_are_of_whole_games():
 
 @pytest.mark.parametrize("evaluations", [np.zeros(50), -np.arange(50.0)])
 def test_evaluations_that_do_not_rise_with_the_scores_are_refused(evaluations):
-    with pytest.raises(
-        InputError,
-        match=(
-            "--max-difference: the evaluations of the starting values do not rise with the scores"
-        ),
-    ):
-        close(np.arange(50.0), evaluations, 0.003, 40)
+    assert (
+        "--max-difference: the evaluations of the starting values do not rise with the scores"
+        in refusal(close, np.arange(50.0), evaluations, 0.003, 40)
+    )
 
 
 SIZE = 4000

@@ -3,6 +3,7 @@ damaged."""
 
 import contextlib
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 from games.record import Control, EngineFault, PositionBatch
-from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
     CHESS,
@@ -23,6 +23,7 @@ from tests.games.chess.engines.client.support import (
     installed,
     positions,
 )
+from tests.support import refusal
 from tuner.cluster.worker import program
 from tuner.learn.teacher import ScoreCache, Teacher, cache_path, keys_of, program_files
 from tuner.parallel import OnThreads
@@ -166,10 +167,10 @@ def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers, monkeypatch
         tmp_path,
         lambda: counted.append(1),
     ) as it:
-        with pytest.raises(
-            EngineFault, match=r"`go depth 1`: exited with status 3; \d+ of 100 positions were done"
-        ):
-            it.scores(batch_of(BOARDS))
+        assert re.search(
+            r"`go depth 1`: exited with status 3; \d+ of 100 positions were done",
+            refusal(it.scores, batch_of(BOARDS), error=EngineFault),
+        )
         done = it.new
     assert 39 <= done < 100 and len(counted) == done
     monkeypatch.setenv("FAKE_MENDED", "1")
@@ -197,10 +198,10 @@ def test_scores_of_another_engine_are_refused(tmp_path):
         cache.add(8, -np.inf)
         assert [cache.get(key) for key in (-7, 8, 9)] == [-12.5, -np.inf, None]
         cache.close()
-    with pytest.raises(InputError, match="not scores of this engine with these options"):
-        ScoreCache(path, {**ABOUT, "limits": "depth 2"})
-    with pytest.raises(InputError, match="cannot be used: unable to open database file"):
-        ScoreCache(tmp_path, ABOUT)
+    assert "not scores of this engine with these options" in refusal(
+        ScoreCache, path, {**ABOUT, "limits": "depth 2"}
+    )
+    assert "cannot be used: unable to open database file" in refusal(ScoreCache, tmp_path, ABOUT)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +214,7 @@ def test_scores_of_another_engine_are_refused(tmp_path):
     ],
 )
 def test_a_wrong_engine_is_refused(tmp_path, engine, said):
-    with pytest.raises(InputError, match=said):
-        Teacher(CHESS, engine, DEPTH, folder=tmp_path)
+    assert re.search(said, refusal(Teacher, CHESS, engine, DEPTH, folder=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,9 +4,8 @@ file."""
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from games.streams import InputError
+from tests.support import file_with, refusal
 from tests.tuner.support import LAYOUT
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 from tuner.parameters.reader import read_parameters
@@ -47,16 +46,14 @@ def changed(old: str, new: str) -> str:
 
 
 def read(folder: Path, text: str | bytes, **more) -> Parameters:
-    path = folder / "my.yaml"
-    path.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
+    path = file_with(folder / "my.yaml", text.encode("utf-8") if isinstance(text, str) else text)
     return read_parameters(path, LAYOUT, "chess", **more)
 
 
 def refused(folder: Path, text: str | bytes) -> str:
     """The one line of error about a file, without the file's name."""
-    with pytest.raises(InputError) as caught:
-        read(folder, text)
-    name, found = str(folder / "my.yaml"), str(caught.value)
+    said = refusal(read, folder, text)
+    name, found = str(folder / "my.yaml"), said
     assert found.startswith(name) and "\n" not in found and found.isprintable()
     return found[len(name) :]
 

@@ -9,6 +9,7 @@ import yaml
 
 from games.record import available
 from games.streams import InputError
+from tests.support import file_with, refusal
 from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
 from tuner.parameters import yaml_tree
@@ -404,9 +405,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         (tmp_path / "nowhere.yaml", "no such file"),
         (tmp_path, "cannot be read: Is a directory"),
     ):
-        with pytest.raises(InputError) as caught:
-            read_parameters(path, LAYOUT, "chess")
-        assert str(caught.value) == f"{path}: {said}"
+        assert refusal(read_parameters, path, LAYOUT, "chess") == f"{path}: {said}"
 
 
 def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
@@ -428,11 +427,8 @@ def test_the_pure_python_loader_refuses_the_same(tmp_path, monkeypatch):
     ],
 )
 def test_an_unknown_game_is_reported_with_its_line(tmp_path, text, said):
-    path = tmp_path / "my.yaml"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        game_of(path)
-    assert str(caught.value).startswith(f"{path}{said}")
+    path = file_with(tmp_path / "my.yaml", text)
+    assert refusal(game_of, path).startswith(f"{path}{said}")
 
 
 def test_any_bytes_at_all_are_read_or_refused_in_one_line(tmp_path):
@@ -497,5 +493,6 @@ def test_priors_that_do_not_count_are_noted_and_means_out_of_bounds_refused(tmp_
     assert "material.man has two priors; the last one counts" in caplog.text
     assert "material.* has a prior, which does not count for what is fixed" in caplog.text
     beyond = "prior: {material.man: {mean: 500, sd: 2}}\nbounds: {material.man: [0, 300]}\n"
-    with pytest.raises(InputError, match="mean of the prior of material.man is 500, which is out"):
-        read(tmp_path, bare + beyond)
+    assert "mean of the prior of material.man is 500, which is out" in refusal(
+        read, tmp_path, bare + beyond
+    )

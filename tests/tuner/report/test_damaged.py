@@ -2,10 +2,12 @@
 type, is one line or a page."""
 
 import json
+import re
 
 import pytest
 
 from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.core.support import execute, put, read_records
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.play.match.journal import PairLine, read_pairs
@@ -100,5 +102,4 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
                     and at[0] in ("ends", "reasons")
                 ), (at, value)
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
-        with pytest.raises(InputError, match=r"run\.db: result 1: (damaged|lacks)"):
-            read(text)
+        assert re.search(r"run\.db: result 1: (damaged|lacks)", refusal(read, text))

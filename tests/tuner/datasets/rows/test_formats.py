@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.streams import InputError
+from tests.support import file_with, refusal
 from tests.tuner.datasets.rows.files import error, read, same, text_file, write
 from tests.tuner.datasets.rows.support import PHASES, SMALL, batch_of, joined, random_rows
 from tuner.datasets.rows import formats, jsonl
@@ -174,12 +174,13 @@ def test_names_need_no_term_where_there_is_no_parameter_file(tmp_path):
     assert found.layout.describe() == [["rows.pair", []], ["squares.pawn", [2, 3]]]
     assert read(path, found.layout).count.tolist() == [1, 2]
     for name in ("a.b.c", "a b", "a[1][x]", "3a", ""):
-        with pytest.raises(InputError, match="expected the form term.name"):
-            formats.scan(text_file(tmp_path, "bad.jsonl", f'{{"counts":{{"{name}":1}}}}\n'))
-    with pytest.raises(InputError, match="no index in 'a.b' and 1 index elsewhere"):
-        formats.scan(
-            text_file(tmp_path, "bad.jsonl", '{"counts":{"a.b[0]":1}}\n{"counts":{"a.b":1}}\n')
+        assert "expected the form term.name" in refusal(
+            formats.scan, text_file(tmp_path, "bad.jsonl", f'{{"counts":{{"{name}":1}}}}\n')
         )
+    assert "no index in 'a.b' and 1 index elsewhere" in refusal(
+        formats.scan,
+        text_file(tmp_path, "bad.jsonl", '{"counts":{"a.b[0]":1}}\n{"counts":{"a.b":1}}\n'),
+    )
 
 
 def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
@@ -215,8 +216,9 @@ def test_files_that_are_no_rows_are_refused(name, words, tmp_path):
 
 def test_an_unknown_format_is_not_written(tmp_path):
     for name in ("rows.txt", "rows.svm", "rows.csv", "rows.parquet"):
-        with pytest.raises(InputError, match="expected a name that ends with .jsonl"):
-            formats.require_written(tmp_path / name)
+        assert "expected a name that ends with .jsonl" in refusal(
+            formats.require_written, tmp_path / name
+        )
 
 
 def test_single_numbers_have_an_index_and_tables_are_counted_through():
@@ -228,13 +230,14 @@ def test_single_numbers_have_an_index_and_tables_are_counted_through():
 
 
 def test_a_factor_applies_to_counts_and_rest(tmp_path):
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text(
+    rows = file_with(
+        tmp_path / "rows.jsonl",
         '{"result": 1, "phase": 24, "rest": 8, "factor": 0.25, "counts": {"a.x": 4, "a.y": -2}}\n'
-        '{"result": 1, "phase": 24, "rest": 8, "counts": {"a.x": 4}}\n'
+        '{"result": 1, "phase": 24, "rest": 8, "counts": {"a.x": 4}}\n',
     )
     (batch,) = jsonl.read(str(rows), ExpectedRows(layout_of_names(["a.x", "a.y"], "rows")))
     assert batch.count.tolist() == [1.0, -0.5, 4.0] and batch.rest.tolist() == [2.0, 8.0]
     rows.write_text('{"result": 1, "phase": 24, "factor": "half", "counts": {"a.x": 4}}\n')
-    with pytest.raises(InputError, match="line 1: factor is half; expected a number"):
-        list(jsonl.read(str(rows), ExpectedRows(layout_of_names(["a.x"], "rows"))))
+    assert "line 1: factor is half; expected a number" in refusal(
+        list, jsonl.read(str(rows), ExpectedRows(layout_of_names(["a.x"], "rows")))
+    )

@@ -1,11 +1,13 @@
 """Files of networks: both ways, and every damage is one line."""
 
 import random
+import re
 
 import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.evaluation.networks.support import SHAPES, network
 from tuner.evaluation.networks.files import (
     NetworkFile,
@@ -100,9 +102,7 @@ def test_mistakes_are_named(file, old, new, message):
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
-    with pytest.raises(InputError) as error:
-        read_network(file, inputs_of)
-    assert str(error.value).endswith(message)
+    assert refusal(read_network, file, inputs_of).endswith(message)
 
 
 @pytest.mark.parametrize("value", [1e30, -1e7, np.inf, np.nan])
@@ -111,8 +111,7 @@ def test_weights_of_which_sums_overflow_are_refused(file, value):
         arrays = {name: saved[name].copy() for name in saved.files}
     arrays["weights0"][0, 0] = value
     np.savez(file.with_suffix(".npz"), **arrays)
-    with pytest.raises(InputError, match=r"weights0 has numbers beyond 1e\+06 or none"):
-        read_network(file, inputs_of)
+    assert "weights0 has numbers beyond 1e+06 or none" in refusal(read_network, file, inputs_of)
 
 
 def test_weights_are_never_unpickled(file):
@@ -120,13 +119,11 @@ def test_weights_are_never_unpickled(file):
         kept = dict(arrays)
     kept["biases0"] = np.array([object()] * 7)
     np.savez(weights_path(file), **kept)
-    with pytest.raises(InputError, match=r"biases0 (cannot be read|is larger)"):
-        read_network(file, inputs_of)
+    assert re.search(r"biases0 (cannot be read|is larger)", refusal(read_network, file, inputs_of))
     weights_path(file).unlink()
-    with pytest.raises(
-        InputError, match=r"no such file; the weights of a network are next to its \.yaml"
-    ):
-        read_network(file, inputs_of)
+    assert "no such file; the weights of a network are next to its .yaml" in refusal(
+        read_network, file, inputs_of
+    )
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".npz"])

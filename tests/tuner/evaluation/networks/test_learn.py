@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from tests.support import refusal
 from tests.tuner.evaluation.networks.strict_arrays import StrictArrays
 from tests.tuner.evaluation.networks.support import network
 from tuner.evaluation.networks import learn as module
@@ -198,5 +199,6 @@ def test_logits_are_those_of_the_output():
 
 @pytest.mark.parametrize("layers", [[(1, "linear")], [(2, "sigmoid")]])
 def test_networks_without_one_expected_score_are_refused(layers):
-    with pytest.raises(ValueError, match="expected one output of a sigmoid or tanh, found"):
-        learn(network(WIDTH, layers), examples(1), examples(2), LearnOptions())
+    assert "expected one output of a sigmoid or tanh, found" in refusal(
+        learn, network(WIDTH, layers), examples(1), examples(2), LearnOptions(), error=ValueError
+    )

@@ -1,13 +1,14 @@
 """Passes over evaluations that are not linear: against differences, by themselves and by those of
 the moved evaluation."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from games.streams import InputError
 from tests.evalterms.support import some_positions
+from tests.support import refusal
 from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
 from tests.tuner.support import by_passes, temporal_of
 from tuner.datasets.reader import open_dataset
@@ -208,21 +209,19 @@ def test_datasets_keep_both_sides(sample, tmp_path):
 
 def test_what_has_no_coefficients_is_refused_in_one_line(sample):
     _, _, data, _ = sample
-    with pytest.raises(
-        InputError, match="king_danger is not linear in its weights, so that there are no rows"
-    ):
-        next(iter(batches_of(data)))
+    assert "king_danger is not linear in its weights, so that there are no rows" in refusal(
+        next, iter(batches_of(data))
+    )
 
 
 @needs_compiler
 def test_a_gpu_is_refused_in_one_line(problems, tmp_path, monkeypatch):
     problem, _, weights = problems
     gpu = paper(monkeypatch, tmp_path)
-    with pytest.raises(
-        InputError,
-        match="--device gpu: term king_danger is not linear in its weights.*choose --device cpu",
-    ):
-        gpu.loss_gradient(problem, weights, problem.ranges)
+    assert re.search(
+        "--device gpu: term king_danger is not linear in its weights.*choose --device cpu",
+        refusal(gpu.loss_gradient, problem, weights, problem.ranges),
+    )
 
 
 def test_a_damaged_list_of_terms_is_one_line(sample, tmp_path):
@@ -233,8 +232,7 @@ def test_a_damaged_list_of_terms_is_one_line(sample, tmp_path):
     manifest = json.loads((copy.path / "manifest.json").read_text())
     for wrong in (["nothing"], "king_danger", [1], ["king_danger", "king_danger"]):
         (copy.path / "manifest.json").write_text(json.dumps(manifest | {"apart": wrong}))
-        with pytest.raises(InputError, match="apart is damaged; build the dataset again"):
-            open_dataset(copy.path)
+        assert "apart is damaged; build the dataset again" in refusal(open_dataset, copy.path)
 
 
 def test_products_with_vectors_are_those_of_the_matrix(problems, monkeypatch):

@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.core.support import DATABASE, execute, keep_records, read_records
 from tuner.core.store import Store
 from tuner.play.match.journal import Journal, PairLine, read_pairs
@@ -110,8 +111,7 @@ def test_damage_is_one_line_and_changes_nothing(tmp_path, change, said):
 
 def test_two_processes_do_not_play_one_match(tmp_path):
     with opened(tmp_path) as journal:
-        with pytest.raises(InputError, match="another process is using this folder"):
-            Store(tmp_path)
+        assert "another process is using this folder" in refusal(Store, tmp_path)
         journal.append(line_of(0), [])
         assert len(read_records(tmp_path)) == 1  # readers are not in the way
     fill(tmp_path, [1])
@@ -127,5 +127,4 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path):
     fill(tmp_path, [2])
     (tmp_path / DATABASE).unlink()
     (tmp_path / DATABASE).mkdir()
-    with pytest.raises(InputError, match=r"run\.db: cannot be used: unable to open"):
-        Store(tmp_path)
+    assert "run.db: cannot be used: unable to open" in refusal(Store, tmp_path)

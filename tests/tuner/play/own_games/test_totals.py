@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES, find
-from games.streams import InputError
+from tests.support import refusal
 from tests.tuner.evaluation.networks.support import network
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import evaluation_of
@@ -161,5 +161,4 @@ def test_a_copy_depends_on_its_number_and_the_seed():
 
 
 def test_weights_that_are_all_zero_are_refused(positions):
-    with pytest.raises(InputError, match="all weights are 0"):
-        spread_of(load_evaluation("zero"), positions, 10.0, 1)
+    assert "all weights are 0" in refusal(spread_of, load_evaluation("zero"), positions, 10.0, 1)

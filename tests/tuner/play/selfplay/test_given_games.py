@@ -8,6 +8,7 @@ import pytest
 from games.record import Openings
 from games.search.searcher import Limits
 from tests.commands.support import refused
+from tests.support import file_with
 from tests.tuner.core.support import read_checkpoint
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
@@ -51,8 +52,9 @@ def test_games_that_end_on_the_board_are_left_before_their_ends(tmp_path, name):
     played = [play_episode(game, searcher, plan, number, 1, start) for number in range(12)]
     ended = [episode for episode in played if episode.outcome is not None]
     assert len(ended) > 5
-    path = tmp_path / f"games{game.files.suffixes[0]}"
-    path.write_text(texts_of(game, ended, "2026.11.30"))
+    path = file_with(
+        tmp_path / f"games{game.files.suffixes[0]}", texts_of(game, ended, "2026.11.30")
+    )
     settings = SelfplaySettings(start=name, openings=str(path), from_ply=(0, 400), depth=1)
     notes: list[str] = []
     opening = openings_of(game, settings, notes.append)

@@ -15,6 +15,7 @@ from games.record import Dice, find
 from games.search.searcher import Limits
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.support import file_with
 from tests.tuner.core.support import read_records
 from tests.tuner.evaluation.networks.support import network
 from tuner.evaluation.evaluation import load_evaluation
@@ -236,8 +237,7 @@ def test_cross_entropy_is_descended_along_its_gradient():
 
 
 def test_options_without_use_are_refused_and_the_start_is_not_needed_again(learned, tmp_path):
-    terms = tmp_path / "terms.py"
-    terms.write_text("")
+    terms = file_with(tmp_path / "terms.py", "")
     line = refused("selfplay", "chess", *SHORT, "--games", 4, "--terms", terms)
     assert "a network has no terms" in line
     line = refused("selfplay", "material", "--activation", "relu", "--games", 4)

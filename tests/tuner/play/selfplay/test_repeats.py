@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, refused
+from tests.support import file_with
 from tuner.core.store import read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 
@@ -68,8 +69,7 @@ def test_the_same_command_again_plays_what_is_left(tmp_path):
 
 
 def test_a_start_that_was_changed_is_not_taken_for_the_old_one(tmp_path):
-    start = tmp_path / "my.yaml"
-    start.write_text(parameter_path("material").read_text())
+    start = file_with(tmp_path / "my.yaml", parameter_path("material").read_text())
     command = ("selfplay", start, *SMALL, "--repeats", 2, "--run", tmp_path / "a")
     whole = done(*command).out
     start.write_text(f"# mine\n{start.read_text()}")

@@ -1,6 +1,7 @@
 """Polyglot books: moves by their weights, against the Zobrist keys of python-chess."""
 
 import random
+import re
 import struct
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from games.chess.game import GAME
-from games.streams import InputError
+from tests.support import refusal
 from tuner.play import openings
 from tuner.play.openings import Generator
 
@@ -100,12 +101,16 @@ def test_openings_are_lines_of_the_book_each_once_and_the_same_for_a_seed(path):
 def test_a_book_without_lines_so_long_and_other_files_are_refused(path, tmp_path, monkeypatch):
     monkeypatch.setattr(openings, "HOPELESS_BOOK", 200)
     moves = GAME.files.book(str(path))
-    with pytest.raises(InputError, match="no line of 6 plies of book.bin in .* --book-plies"):
-        Generator(GAME, 6, 1, None, print, moves, "book.bin").opening(0)
+    assert re.search(
+        "no line of 6 plies of book.bin in .* --book-plies",
+        refusal(Generator(GAME, 6, 1, None, print, moves, "book.bin").opening, 0),
+    )
     assert GAME.files.book("book.pgn") is None
     for content in (b"", b"dear reader", b"\xff" * 16 + b"\0" * 16):
         (tmp_path / "other.bin").write_bytes(content)
-        with pytest.raises(InputError, match="other.bin: not a Polyglot book"):
-            GAME.files.book(str(tmp_path / "other.bin"))
-    with pytest.raises(InputError, match="nowhere.bin: cannot be read: No such file"):
-        GAME.files.book(str(tmp_path / "nowhere.bin"))
+        assert "other.bin: not a Polyglot book" in refusal(
+            GAME.files.book, str(tmp_path / "other.bin")
+        )
+    assert "nowhere.bin: cannot be read: No such file" in refusal(
+        GAME.files.book, str(tmp_path / "nowhere.bin")
+    )

@@ -23,6 +23,7 @@ from games.protocol.server import LONGEST_LINE
 from games.search.searcher import Found
 from tests.games.chess.engines.uci.support import ONLY_MOVE, board_of, check_info
 from tests.games.support import random_lines
+from tests.support import refusal
 
 MATED = "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1 moves a1a8"
 KIWIPETE = "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1"
@@ -172,8 +173,7 @@ def test_a_rejected_move_leaves_the_whole_old_line_as_it_was():
     line.set("8/8/8/8/8/8/k1K5/6R1 w - - 0 1", ["g1g2"])
     before = [words.copy() for words in line.positions]
     for start, names in (("8/8/8/8/8/8/k1K5/6R1 w - - 0 1", ["g1g2", "a2a9"]), ("junk", [])):
-        with pytest.raises(ValueError):
-            line.set(start, names)
+        assert refusal(line.set, start, names, error=ValueError)
         assert [list(words) for words in line.positions] == [list(words) for words in before]
 
 
