@@ -43,6 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError("python -m tests.compiling failed (see above)")
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 least = CALM  # megabytes that this process had when it last gave memory back
 
 

@@ -143,8 +143,7 @@ def test_every_option_named_is_one_of_a_command(page):
 
 
 @pytest.mark.long
-def test_the_page_of_the_python_api_is_true(tmp_path, monkeypatch, small_pgn):
-    monkeypatch.chdir(tmp_path)
+def test_the_page_of_the_python_api_is_true(here, small_pgn):
     shutil.copy(small_pgn, "games.pgn")
     failed, tried = doctest.testfile(str(REPOSITORY / "docs" / "python.md"), module_relative=False)
     assert tried > 20 and failed == 0

@@ -134,12 +134,11 @@ def prepare_engine(folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_of_a_page_runs_from_an_empty_folder(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_every_command_of_a_page_runs_from_an_empty_folder(page, here):
     lines = commands_of(page)
     prepare(lines)
     if any("./myengine" in line or "src/" in line for line in lines):
-        prepare_engine(tmp_path)
+        prepare_engine(here)
     for line in lines:
         if any(word in line + " " for word in ELSEWHERE):
             continue

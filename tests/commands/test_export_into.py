@@ -13,9 +13,8 @@ from tuner.evaluation.loading import load_parameters
 
 
 @pytest.fixture
-def learned(tmp_path, monkeypatch) -> Path:
+def learned(here) -> Path:
     """The current folder has a learned file and a header with the numbers of `classic`."""
-    monkeypatch.chdir(tmp_path)
     done("export", "classic", "--format", "c", "-o", "weights.h")
     return write_learned(Path("learned.yaml"))
 

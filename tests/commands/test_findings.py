@@ -45,8 +45,7 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):
     ]
 
 
-def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, here):
     ran = done(
         "tune",
         "material",
@@ -67,7 +66,7 @@ def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp
         "the same number added to all of piece_square.king" in ran.out
         and "material.pawn  all +/-" in ran.out
     )
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
     said = json.loads(done("tune", "material", small_pgn, "--dry-run", "--json").out)
     assert (
         said["rank"] < said["free"]

@@ -325,8 +325,7 @@ PLAYER = (
 
 
 @pytest.mark.long
-def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_match_sets_what_a_file_says_and_resumes_with_it(here):
     Path("a.txt").write_text("Hash, int, 3, 1, 64, 4, 0.002\n")
     Path("b.txt").write_text("Style=Risky\nHash=5\n")
     command = (PLAYER, PLAYER, "--games", 2, "--plies", 6, "--random-plies", 0, "--depth", 1)
@@ -358,8 +357,7 @@ def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch
         ("'uci:no-such-engine' classic --with a.txt", "no-such-engine: no such program"),
     ],
 )
-def test_a_file_that_cannot_be_set_is_one_line(tmp_path, monkeypatch, arguments, said):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_that_cannot_be_set_is_one_line(here, arguments, said):
     for name, text in (("a.txt", "Alpha=1\n"), ("high.txt", "Hash=99\n"), ("empty.txt", "")):
         Path(name).write_text(text)
     ran = tuner("match", *shlex.split(arguments.format(player=PLAYER)))

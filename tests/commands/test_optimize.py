@@ -203,11 +203,10 @@ def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):
 
 
 @pytest.mark.long
-def test_weights_that_win_are_written_into_a_source_and_others_are_not(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_weights_that_win_are_written_into_a_source_and_others_are_not(here):
     source = "int material_knight[2] = {30, 30};\nint material_bishop[2] = {1, 2};\n"
     Path("eval.h").write_text(source)
-    file_of(tmp_path, "material.knight.mg, int, 30, 10, 600, 50, 0.05\n")
+    file_of(here, "material.knight.mg, int, 30, 10, 600, 50, 0.05\n")
     weak = load_parameters("classic")
     column = weak.layout.labels().index("material.knight")
     weak.weights[:, column] = 30

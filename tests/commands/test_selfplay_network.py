@@ -242,8 +242,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
     ],
 )
-def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, command, said):
-    monkeypatch.chdir(tmp_path)
+def test_mistakes_are_reported_in_one_line(learned, here, command, said):
     for suffix in (".yaml", ".npz"):
         shutil.copy(learned.parent / f"net{suffix}", f"net{suffix}")
     shutil.copytree(learned, "run")

@@ -31,9 +31,8 @@ def test_the_command_that_a_message_names_works_as_it_is_printed(here, start):
             (REPOSITORY / "tests/fixtures/params/tictactoe/classic.yaml").read_text()
         )
     for free in (f"{Path(start).stem}-full.yaml", f"{Path(start).stem}-full-2.yaml"):
-        ran = tuner("tune", start, "games.ttt", "--terms", "my terms.py", "-o", "out.yaml")
-        assert ran.status == 2 and ran.err.count("\n") == 1
-        told = re.search(r"weights lacks lines2.marks; `tuner (.*?)` adds zeros", ran.err)[1]
+        said = refused("tune", start, "games.ttt", "--terms", "my terms.py", "-o", "out.yaml")
+        told = re.search(r"weights lacks lines2.marks; `tuner (.*?)` adds zeros", said)[1]
         assert told == f"params {start} --terms 'my terms.py' --add-missing -o {free}"
         done(*shlex.split(told))
         done(

@@ -151,10 +151,9 @@ def test_players_have_limits_names_and_options_of_their_own(tmp_path):
     }
 
 
-def test_a_folder_may_have_the_name_of_a_player(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_may_have_the_name_of_a_player(here):
     for name in ("classic", "random"):
-        (tmp_path / name).mkdir()
+        (here / name).mkdir()
     assert play("classic", "random", "--depth", 1, "--plies", 8, "--games", 2)["games"] == 2
 
 
@@ -206,7 +205,6 @@ def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
         ("classic --resume nowhere", "classic: a resumed run keeps its settings"),
     ],
 )
-def test_a_mistake_is_one_line(tmp_path, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
+def test_a_mistake_is_one_line(here, words, said):
     line = refused("tournament", *words.split())
-    assert said in re.sub(r"\s+", " ", line) and list(tmp_path.iterdir()) == []
+    assert said in re.sub(r"\s+", " ", line) and list(here.iterdir()) == []

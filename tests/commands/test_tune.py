@@ -306,8 +306,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("game", FILES)
-def test_the_name_is_that_of_the_games_of_the_parameters(game, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_name_is_that_of_the_games_of_the_parameters(game, here):
     path = str(REPOSITORY / "games" / "samples" / FILES[game])
     assert sources_for(f"{game}/zero", [SAMPLES, f"{game}/samples", "-", "a/samples"]) == [
         path,
@@ -318,9 +317,8 @@ def test_the_name_is_that_of_the_games_of_the_parameters(game, tmp_path, monkeyp
     assert games_path(SAMPLES, game) == path == games_path(f"{game}/samples")
 
 
-def test_a_file_of_that_name_takes_precedence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / SAMPLES).mkdir()
+def test_a_file_of_that_name_takes_precedence(here):
+    (here / SAMPLES).mkdir()
     assert sources_for("classic", [SAMPLES]) == [SAMPLES]
 
 
@@ -358,14 +356,13 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("method", ["rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
 def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
-    tmp_path, monkeypatch, games, counted, method
+    here, monkeypatch, games, counted, method
 ):
-    monkeypatch.chdir(tmp_path)
     words = ("tune", "classic", "games.pgn", "--method", method, *METHODS[method])
     words += ("--only", "material.*")
     done(*words, "-o", "whole.yaml", "--run", "whole")
     number = counted["games"]
-    assert number > 10 and read_told(tmp_path / "whole", BEGUN) is None
+    assert number > 10 and read_told(here / "whole", BEGUN) is None
     counted.update(games=0, last=number // 2)
     ran = tuner(*words, "-o", "out.yaml", "--run", "run")
     assert ran.status == 130 and "continue with: tuner tune --resume run" in ran.err
@@ -375,14 +372,13 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
     assert "searches of another command" in refused(*other)
     monkeypatch.chdir("/")
     counted.update(games=0, last=None)
-    done("tune", "--resume", tmp_path / "run")
+    done("tune", "--resume", here / "run")
     assert counted["games"] == number - number // 2
     weights = [
-        yaml.safe_load((tmp_path / f"{name}.yaml").read_text())["weights"]
-        for name in ("whole", "out")
+        yaml.safe_load((here / f"{name}.yaml").read_text())["weights"] for name in ("whole", "out")
     ]
-    assert weights[0] == weights[1] and read_told(tmp_path / "run", BEGUN) is None
-    assert sorted(os.listdir(tmp_path / "run")) == sorted(os.listdir(tmp_path / "whole"))
+    assert weights[0] == weights[1] and read_told(here / "run", BEGUN) is None
+    assert sorted(os.listdir(here / "run")) == sorted(os.listdir(here / "whole"))
 
 
 def test_what_was_searched_is_known(tmp_path):
@@ -419,29 +415,28 @@ def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path
     assert len(keys) == 8 and log.key(specs[0], positions) in keys
 
 
-def test_what_cannot_be_resumed_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where a resumed command goes, this process with it
-    said = refused("tune", "--resume", tmp_path)
+def test_what_cannot_be_resumed_is_one_line(here):
+    said = refused("tune", "--resume", here)
     assert "holds no searches of an interrupted run; give its command again" in said
-    (tmp_path / "run.db").write_bytes(b"")
-    assert "holds no searches" in refused("tune", "--resume", tmp_path)
-    (tmp_path / "run.db").unlink()
-    write_records(tmp_path, [])
-    put(tmp_path, BEGUN, {"section": 3})
-    assert "section is 3, expected a text" in refused("tune", "--resume", tmp_path)
+    (here / "run.db").write_bytes(b"")
+    assert "holds no searches" in refused("tune", "--resume", here)
+    (here / "run.db").unlink()
+    write_records(here, [])
+    put(here, BEGUN, {"section": 3})
+    assert "section is 3, expected a text" in refused("tune", "--resume", here)
     given = {
         "start": "classic",
-        "output": str(tmp_path.parent / "y.yaml"),
+        "output": str(here.parent / "y.yaml"),
         "options": {},
-        "folder": str(tmp_path),
+        "folder": str(here),
     }
     for changes, said in (
         ({"sources": "x"}, 'sources is "x", expected a list'),
         ({"options": {"depth": -1}}, "depth is -1"),
-        ({"folder": str(tmp_path / "gone")}, "the run began there, put it back"),
+        ({"folder": str(here / "gone")}, "the run began there, put it back"),
         ({"start": "gone"}, "gone: no such file"),
     ):
-        put(tmp_path, BEGUN, Told("options", {"sources": [], **given, **changes}, "x").content)
-        assert said in refused("tune", "--resume", tmp_path)
-    assert "a resumed run keeps its settings" in refused("tune", "--resume", tmp_path, "--depth", 3)
+        put(here, BEGUN, Told("options", {"sources": [], **given, **changes}, "x").content)
+        assert said in refused("tune", "--resume", here)
+    assert "a resumed run keeps its settings" in refused("tune", "--resume", here, "--depth", 3)
     assert "expected PARAMS and GAMES, or --resume DIR" in refused("tune")

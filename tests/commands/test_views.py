@@ -132,17 +132,14 @@ LONG = (
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
 )
-def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(
-    tmp_path, monkeypatch, scored, kind
-):
-    monkeypatch.chdir(tmp_path)
+def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(here, scored, kind):
     shown = KINDS[kind]
     words = [*shown.words, "--workers", 1]
     if shown.words[0] == "selfplay" and "--hidden" in words:
         words = [*shown.words]
     if shown.words[0] == "optimize":
         file = file_with(
-            tmp_path / "numbers.txt",
+            here / "numbers.txt",
             "material.knight.mg, int, 337, 100, 600, 40, 0.01\n"
             "material.queen.eg, int, 936, 500, 1400, 60, 0.01\n",
         )
@@ -155,7 +152,7 @@ def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(
     page = ""
     if shown.words[0] != "games":
         done("report", "run")
-        page = text_of_page((tmp_path / "run" / "report.html").read_text())
+        page = text_of_page((here / "run" / "report.html").read_text())
     views = [numbers_in(said), numbers_in(page)]
     for value, *digits in shown.numbers(found):
         for view, places in zip(views, digits, strict=True):

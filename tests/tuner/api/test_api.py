@@ -152,8 +152,7 @@ def test_numbers_have_names_stages_and_shapes():
         (lambda: tuner.write_report("nothing"), "nothing"),
     ],
 )
-def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_mistakes_are_one_line(mistake, said, here):
     assert said in refusal(mistake)
 
 
@@ -277,10 +276,9 @@ def test_self_play_is_that_of_the_command(tmp_path, start, options):
     assert "<iframe" in found._repr_html_()
 
 
-def test_self_play_without_a_folder_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_self_play_without_a_folder_leaves_nothing(here):
     found = tuner.learn_by_selfplay(tuner.load("material"), games=8, depth=1)
-    assert not list(tmp_path.iterdir()) and found.learned["material.queen"]["mg"] > 1100
+    assert not list(here.iterdir()) and found.learned["material.queen"]["mg"] > 1100
     assert tuner.play_match(found.learned, "material", games=2, depth=1).result["games"] == 2
     network = tuner.learn_by_selfplay("chess", games=4, depth=1, hidden=(4,)).learned
     assert tuner.play_match(network, "random", games=2, depth=1).result["games"] == 2
@@ -469,8 +467,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path"),
     ],
 )
-def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_wrong_type_is_one_line(mistake, said, here):
     assert refusal(mistake).startswith(said)
 
 

@@ -150,8 +150,7 @@ def test_the_moves_of_a_player_teach_its_choices(tmp_path):
         ({"rounds": 2}, "the positions after the moves of a roll are not searched"),
     ],
 )
-def test_options_that_have_no_use_are_refused_in_one_line(mistake, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_options_that_have_no_use_are_refused_in_one_line(mistake, said, here):
     assert said in refusal(tuner.tune, "backgammon/classic", SAMPLE, method="moves", **mistake)
 
 

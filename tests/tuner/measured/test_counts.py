@@ -86,16 +86,15 @@ FAULTS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", ["", *FAULTS])
-def test_counts_of_marks_are_compared_with_measured_ones(tmp_path, monkeypatch, fault):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "engine").mkdir()
-    folder = folder_of("c", tmp_path / "engine")
+def test_counts_of_marks_are_compared_with_measured_ones(here, fault):
+    (here / "engine").mkdir()
+    folder = folder_of("c", here / "engine")
     mini = compile_mini("c", folder, *([fault] if fault else []))
     source = {"folder": "engine", "files": ["eval.h"], "flip": True}
     source["map"] = str(ENGINES / "eval.h.yaml")
     plan = {"evals": "./measured eval", "source": source, "workers": 2}
     plan["build"] = f"g++ -std=c++17 -D{fault.upper() or 'NONE'} mini.cpp -o measured"
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
+    (here / "plan.yaml").write_text(yaml.safe_dump(plan))
     ran = done(
         *("dataset", SAMPLES, "--per-game", 2, "--engine", f"{mini.program} trace"),
         *("--params", ENGINES / "mini.yaml", "--source", "plan.yaml", "-o", "rows.ds"),

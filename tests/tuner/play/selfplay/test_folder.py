@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused
 from tests.support import refusal
 from tests.tuner.core.support import execute
 from tuner.core.store import Store
@@ -46,9 +46,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def assert_refused(folder: Path, said: str) -> None:
     """One line and status 2, and nothing is changed."""
     before = contents(folder)
-    ran = tuner("selfplay", "--resume", folder, "--games", 16)
-    assert ran.status == 2 and said in ran.err, ran.err
-    assert ran.err.count("\n") == 1 and ran.err.startswith("tuner: ") and ran.err[:-1].isprintable()
+    assert said in refused("selfplay", "--resume", folder, "--games", 16)
     assert contents(folder) == before
 
 

@@ -180,8 +180,7 @@ def test_a_rate_that_is_too_large_is_named_with_a_smaller_one(tmp_path):
         (("-o", "net.txt"), "net.txt: expected the name of a YAML file, such as net.yaml"),
     ],
 )
-def test_what_networks_have_not_is_refused(tmp_path, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
+def test_what_networks_have_not_is_refused(here, words, said):
     assert said in refused("selfplay", "chess", *SHORT, "--games", 4, *words)
 
 
