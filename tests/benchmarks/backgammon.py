@@ -7,7 +7,6 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from evalterms.backgammon.encodings import ENCODINGS
 from games.backgammon.rules.board import contact, start, with_dice
 from games.backgammon.rules.play import (
     WHOLE_GAMES,
@@ -21,10 +20,7 @@ from tests.commands.match_support import play
 from tests.commands.support import done
 from tests.games.backgammon import test_rules
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
-from tests.tuner.evaluation.networks.support import counts_of_positions
-from tuner.evaluation.networks.model import compiled_outputs, random_network
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
-from tuner.evaluation.networks.td import TdLearner, TdSettings
 from tuner.statistics.pentanomial import mean_points
 
 PAIRS, BOARDS, MUTATED = 200_000, 100_000, 5_000
@@ -69,38 +65,6 @@ def test_anchors():
     assert abs(mean_points(found.points).found.value - 2.496) < 0.02
     found = play_games(WHOLE_GAMES, anyone, CompiledPlayer(choose_at_random, 6), 100_000, seed=1)
     assert abs(mean_points(found.points).found.value) < 0.03
-
-
-@pytest.mark.parametrize(
-    "layers, games, target",
-    [([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)],
-    ids=["linear", "40 hidden"],
-)
-def test_self_play_is_fast(layers, games, target):
-    """Games a second of one thread, on an idle machine, once the games have their usual length."""
-    encoding = ENCODINGS["tesauro198"]
-    learner = TdLearner(
-        random_network(encoding.size, layers, 1, 0.01 if len(layers) == 1 else None),
-        encoding,
-        WHOLE_GAMES,
-        TdSettings(rate=0.1),
-    )
-    learner.play(2000)
-    started = time.thread_time()
-    learner.play(games)
-    assert games / (time.thread_time() - started) > target
-
-
-def test_forward_passes_are_fast():
-    """A million of 198-40-1 a second on one thread, each from its counts."""
-    encoding = ENCODINGS["tesauro198"]
-    positions = np.array(list(islice(self_play(), 2000)))
-    counts = np.tile(counts_of_positions(encoding, positions), (50, 1))
-    network = random_network(encoding.size, [(40, "sigmoid"), (1, "sigmoid")], 1)
-    compiled_outputs(network, encoding.units, counts[:10])
-    started = time.thread_time()
-    compiled_outputs(network, encoding.units, counts)
-    assert len(counts) / (time.thread_time() - started) > 1e6
 
 
 def test_gnubg_beats_pubeval_as_published():
