@@ -14,7 +14,7 @@ import numpy as np
 
 from tuner.core.text import plural
 from tuner.datasets.files import BY_NONZERO, BY_POSITION, HEADER, Rows
-from tuner.parameters.parameters import Layout, Place, Stages
+from tuner.parameters.parameters import Layout, Place, Stages, in_order
 
 BLOCK = 1 << 16  # positions processed at a time, between two releases of memory
 APART = 128  # gap in positions above which reading skips it: some pages of each large array
@@ -226,12 +226,8 @@ class Dataset:
     @cached_property
     def layout(self) -> Layout:
         """The layout of its columns."""
-        places, first = [], 0
-        for path, shape in self.manifest["layout"]:
-            term, name = path.split(".")
-            places.append(Place(term, name, tuple(shape), first))
-            first += places[-1].size
-        return Layout(tuple(places))
+        named = ((*path.split("."), tuple(shape)) for path, shape in self.manifest["layout"])
+        return Layout(in_order(Place(term, name, shape) for term, name, shape in named))
 
     @cached_property
     def columns(self) -> int:

@@ -20,7 +20,7 @@ from tuner.core.estimates import NORMAL, ONE_SIDED, Estimate, Ratio, reach_of
 from tuner.core.records import convert, round_finite, to_json
 from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
-from tuner.parameters.parameters import Layout, Parameters, Place, staged
+from tuner.parameters.parameters import Layout, Parameters, Place, in_order, staged
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
     Evidence,
@@ -41,11 +41,8 @@ def union_of(layouts: Sequence[Layout]) -> Layout:
             some = by_term.setdefault(place.term, [])
             if all(other.name != place.name for other in some):
                 some.append(place)
-    places, first = [], 0
-    for place in (place for some in by_term.values() for place in some):
-        places.append(replace(place, first=first))
-        first += place.size
-    return Layout(tuple(places), layouts[0].files, layouts[0].phases)
+    places = in_order(place for some in by_term.values() for place in some)
+    return Layout(places, layouts[0].files, layouts[0].phases)
 
 
 def aligned(p: Parameters, layout: Layout) -> Parameters:

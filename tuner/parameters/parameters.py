@@ -7,10 +7,10 @@ import fnmatch
 import importlib
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ class Place:
     term: str
     name: str
     shape: tuple[int, ...]
-    first: int
+    first: int = 0
     percent: bool = field(default=False, compare=False)
     curved: bool = field(default=False, compare=False)
 
@@ -66,6 +66,13 @@ class Place:
     def labels(self) -> list[str]:
         """A name for each number: `pawns.doubled`, `pawns.passed[3]`, `piece_square.king[0][6]`."""
         return [self.path + "".join(f"[{i}]" for i in place) for place in np.ndindex(*self.shape)]
+
+
+def in_order(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Return places one after another, the first at column 0."""
+    given = list(places)
+    firsts = accumulate((place.size for place in given), initial=0)
+    return tuple(replace(place, first=at) for place, at in zip(given, firsts, strict=False))
 
 
 GLOB = frozenset("*?[")  # of names
@@ -157,22 +164,19 @@ class Layout:
 
 def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
     """The layout of these `evalterms.term.Term`s, some of which are from the user's own files."""
-    places, first = [], 0
-    for term in terms:
-        for parameter in term.parameters:
-            places.append(
-                Place(
-                    term.name,
-                    parameter.name,
-                    parameter.shape,
-                    first,
-                    term.scales,
-                    term.curve is not None,
-                )
-            )
-            first += parameter.size
+    places = in_order(
+        Place(
+            term.name,
+            parameter.name,
+            parameter.shape,
+            percent=term.scales,
+            curved=term.curve is not None,
+        )
+        for term in terms
+        for parameter in term.parameters
+    )
     own = next((term.phase.steps for term in terms if term.phase is not None), None)
-    return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files), own)
+    return Layout(places, tuple((str(path), sha256_of(path)) for path in files), own)
 
 
 Spans = tuple[tuple[int, int], ...]  # of the stages: the first and the last phase

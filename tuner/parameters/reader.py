@@ -32,6 +32,7 @@ from tuner.parameters.parameters import (
     Place,
     Spans,
     fault_of_spans,
+    in_order,
 )
 from tuner.parameters.yaml_tree import (
     Checks,
@@ -99,17 +100,16 @@ def of_rows(top: dict[str, YamlNode]) -> bool:
 def layout_of_file(checks: Checks, weights: YamlNode, stages: tuple[str, ...]) -> Layout:
     """Return names and shapes of the weights in the order of the file; InputError for a wrong name
     or an empty file."""
-    places: list[Place] = []
-    first = 0
+    places, last = list[Place](), 0
     for term, entries in checks.mapping(weights, "weights").items():
         for name, node in checks.mapping(entries, _named(checks, entries, term)).items():
             _named(checks, node, name)
-            places.append(Place(term, name, _shape(checks, node, f"{term}.{name}", stages), first))
-            first += places[-1].size
-            if first > MOST_COLUMNS:
+            places.append(Place(term, name, _shape(checks, node, f"{term}.{name}", stages)))
+            last += places[-1].size
+            if last > MOST_COLUMNS:
                 checks.fail(
                     node,
-                    f"{places[-1].path} ends at number {first:,}, expected at most {MOST_COLUMNS:,}"
+                    f"{places[-1].path} ends at number {last:,}, expected at most {MOST_COLUMNS:,}"
                     " in a file",
                 )
     if not places:
@@ -118,7 +118,7 @@ def layout_of_file(checks: Checks, weights: YamlNode, stages: tuple[str, ...]) -
             "weights names no parameter; expected terms with parameters, such as `mobility:"
             " {knight: [0, 0]}`",
         )
-    return Layout(tuple(places))
+    return Layout(in_order(places))
 
 
 def _named(checks: Checks, node: YamlNode, name: str) -> str:

@@ -23,6 +23,7 @@ from tuner.parameters.parameters import (
     Layout,
     Parameters,
     Place,
+    in_order,
 )
 from tuner.parameters.reader import NAME, PHASES, ROWS, read_parameters
 from tuner.parameters.yaml_tree import OF_SCALE, ValuePlace, of_scale, with_comments
@@ -198,7 +199,7 @@ def of_specs(specs: Sequence[str]) -> Layout:
     InputError for another form. Parameters of one term are consecutive."""
     places: list[Place] = []
     named: set[tuple[str, str]] = set()
-    first = 0
+    size = 0
     terms = {spec.partition(".")[0]: i for i, spec in reversed(list(enumerate(specs)))}
     for spec in sorted(specs, key=lambda spec: terms[spec.partition(".")[0]]):
         match = SPEC.fullmatch(spec)
@@ -213,13 +214,13 @@ def of_specs(specs: Sequence[str]) -> Layout:
         if (match["term"], match["name"]) in named:
             raise InputError(f"{spec}: {match['term']}.{match['name']} is named twice")
         named.add((match["term"], match["name"]))
-        places.append(Place(match["term"], match["name"], shape, first))
-        first += math.prod(shape)
-        if first > MOST_COLUMNS:
+        places.append(Place(match["term"], match["name"], shape))
+        size += math.prod(shape)
+        if size > MOST_COLUMNS:
             raise InputError(
-                f"{spec}: the parameters are {first:,} numbers, expected at most {MOST_COLUMNS:,}"
+                f"{spec}: the parameters are {size:,} numbers, expected at most {MOST_COLUMNS:,}"
             )
-    return Layout(tuple(places))
+    return Layout(in_order(places))
 
 
 def usual_phases(largest: int) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from games.streams import LONGEST_LINE, UTF8_MARK, InputError, one_line, pieces
-from tuner.parameters.parameters import MOST_COLUMNS, Layout, Parameters, Place
+from tuner.parameters.parameters import MOST_COLUMNS, Layout, Parameters, Place, in_order
 from tuner.parameters.writer import STAGES, usual_phases, zeros
 
 BLOCK = 1 << 22  # bytes
@@ -146,11 +146,11 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
         shapes[key] = tuple(max(most, index + 1) for most, index in zip(shape, place, strict=True))
     # names of one term are consecutive
     terms = {term: i for i, term in reversed(list(enumerate(term for term, _ in shapes)))}
-    places, first = [], 0
+    places, last = [], 0
     for (term, name), shape in sorted(shapes.items(), key=lambda item: terms[item[0][0]]):
-        places.append(Place(term, name, shape, first))
-        first += places[-1].size
-        if first > MOST_COLUMNS:
+        places.append(Place(term, name, shape))
+        last += places[-1].size
+        if last > MOST_COLUMNS:
             raise InputError(
                 f"{source}: {term}.{name} has the shape {list(shape)}, which makes more than"
                 f" {MOST_COLUMNS:,} numbers in all; expected indices that begin at 0; renumber them"
@@ -160,7 +160,7 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
             f"{source}: no counts; expected rows that count something; give at least one named"
             " column"
         )
-    return Layout(tuple(places))
+    return Layout(in_order(places))
 
 
 def _indices(number: int) -> str:

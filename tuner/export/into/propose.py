@@ -349,7 +349,7 @@ def shapes_of(
 ) -> list[str]:
     """Return the parameters of a map as `term.name[8][8]`, with the shapes of what it names."""
     term_names = [name.partition(".")[::2] for name in names]
-    places = [Place(term, name, (), 0) for term, name in term_names]
+    places = [Place(term, name, ()) for term, name in term_names]
     found = read_map(path, places, stages, by_name(definitions))
     return [
         name + "".join(f"[{size}]" for size in _shape_of(found[name], stages))
