@@ -54,6 +54,11 @@ class ReadOptions:
     strict: bool = False  # raise InputError for the first bad game
     seed: int = 1
 
+    @property
+    def plain(self) -> dict[str, object]:
+        """As plain data, without the addresses."""
+        return {name: value for name, value in vars(self).items() if name != "evaluation"}
+
 
 @dataclass
 class ReadReport:

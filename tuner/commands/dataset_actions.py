@@ -23,7 +23,6 @@ from tuner.datasets.rows.build import (
     Totals,
     build_rows,
     built_lines,
-    named,
     read_rows,
 )
 from tuner.datasets.rows.check import RowCheck
@@ -34,7 +33,7 @@ from tuner.datasets.writing import merge as merge_datasets
 from tuner.datasets.writing import part, require_replaceable, split_games
 from tuner.evaluation.evaluation import WeightsEvaluation, quiescence_of
 from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
-from tuner.io.files import EXPORT, require_writable
+from tuner.io.files import EXPORT, file_entry, require_writable
 from tuner.io.terminal import show_table
 from tuner.learn.build import Scores, recorded_scores
 from tuner.learn.build import build as build_dataset
@@ -91,7 +90,7 @@ def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> Com
             read_rows(sources, parameters, display.note),
             target,
             parameters,
-            named(sources),
+            list(map(file_entry, sources)),
             arguments.not_linear,
         )
         for line in built_lines(check, totals, arguments.not_linear):

@@ -122,6 +122,19 @@ class Fault(NamedTuple):
     sentence: str
 
 
+class Twice(Exception):
+    """A key that an object of JSON has twice."""
+
+
+def with_each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of JSON with these pairs; Twice for a key that it has twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise Twice(next(name for name in names if names.count(name) > 1))
+    return found
+
+
 def find_fault(value: Any, kind: Any, where: str = "") -> Fault:
     """Return what is wrong with plain data that is not of a type, such as "games is 0, expected a
     whole number of 1 or more"."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from games.streams import InputError
 from games.system import available_cpus
+from tuner.core.records import convert
 from tuner.datasets.dataset import Dataset, mapped, stages_in
 from tuner.datasets.files import (
     ARRAYS,
@@ -117,26 +118,24 @@ def _check(
 
 MOST_DIMENSIONS, MOST_STAGES = 8, 64
 MOST_PHASES = (1 << 16) - 1  # a limit of the type of the array
-# of the manifest: a type, [form] for lists of such, (form, form) for lists of these, {key: form}
-# for mappings with these keys
-FORMS = {
+KINDS: dict[str, Any] = {  # of the values of the manifest
     "program": str,
     "game": str,
-    "sources": [{"file": str}],
+    "sources": list[dict],
     "options": dict,
-    "layout": [(str, [int])],
+    "layout": list[tuple[str, list[int]]],
     "terms": str,
     "phases": int,
-    "stages": [str],
+    "stages": list[str],
     "games": int,
     "positions": int,
     "nonzeros": int,
-    "apart": [str],
-    "checks": dict,
-    "optional": [str],
+    "apart": list[str],
+    "checks": dict[str, list[int]],
+    "optional": list[str],
     "wide": bool,
-    "shares": [(float, float)],
-    "spans": [(int, int)],
+    "shares": list[tuple[float, float]],
+    "spans": list[tuple[int, int]],
 }
 # what may be missing
 NOTHING = {
@@ -153,6 +152,7 @@ LIMITS: dict[str, Callable[[Any], bool]] = {
     "positions": lambda n: 0 < n < 2**63,
     "nonzeros": lambda n: 0 <= n < 2**63,
     "stages": lambda names: 0 < len(names) <= MOST_STAGES,
+    "sources": lambda files: all(isinstance(file.get("file"), str) for file in files),
     "layout": lambda layout: (
         0 < sum(_sizes(layout)) <= MOST_COLUMNS
         and len({name for name, _ in layout}) == len(layout)
@@ -161,9 +161,7 @@ LIMITS: dict[str, Callable[[Any], bool]] = {
             for name, shape in layout
         )
     ),
-    "checks": lambda checks: (
-        checks.keys() <= {*ARRAYS, *OPTIONAL} and _has_form([*checks.values()], [[int]])
-    ),
+    "checks": lambda checks: checks.keys() <= {*ARRAYS, *OPTIONAL},
     "optional": lambda names: (
         set(names) <= OPTIONAL.keys()
         and _are_unique(names)
@@ -278,9 +276,9 @@ def _read_manifest(path: Path) -> dict:
             f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build"
             " it again"
         )
-    for key, form in FORMS.items():
+    for key, kind in KINDS.items():
         value = manifest.get(key, NOTHING.get(key))
-        if not _has_form(value, form) or not LIMITS.get(key, lambda value: True)(value):
+        if not _is(value, kind) or not LIMITS.get(key, lambda value: True)(value):
             raise InputError(
                 f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'};"
                 f" {AGAIN}"
@@ -301,20 +299,12 @@ def _finite(text: str) -> float:
     return value
 
 
-def _has_form(value: object, form: Any) -> bool:
-    """Return whether plain data have a form of FORMS; a whole number is also a float, but True is
-    no number."""
-    if isinstance(form, list):
-        return isinstance(value, list) and all(_has_form(item, form[0]) for item in value)
-    if isinstance(form, tuple):
-        return (
-            isinstance(value, list) and len(value) == len(form) and all(map(_has_form, value, form))
-        )
-    if isinstance(form, dict):
-        return isinstance(value, dict) and all(
-            _has_form(value.get(key), inner) for key, inner in form.items()
-        )
-    return type(value) is form or form is float and type(value) is int
+def _is(value: object, kind: Any) -> bool:
+    try:
+        convert(value, kind, "")
+    except InputError:
+        return False
+    return True
 
 
 def _sizes(layout: list) -> list[int]:

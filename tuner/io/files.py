@@ -86,6 +86,13 @@ def sha256_of(path: str | Path) -> str:
     return state.hexdigest()
 
 
+def file_entry(path: str | Path) -> dict[str, str]:
+    """Return the name of a file and its SHA-256 as plain data, with "-" for one that cannot be read
+    again, such as standard input and pipes, or not at all."""
+    known = os.path.isfile(path) and os.access(path, os.R_OK)
+    return {"file": Path(path).name, "sha256": sha256_of(path) if known else "-"}
+
+
 _piped: dict[
     tuple[int, int], bytes
 ] = {}  # contents of pipes by device and inode, because a pipe can be read only once

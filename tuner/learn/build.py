@@ -21,7 +21,7 @@ from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_
 from tuner.evaluation.engine import CompiledTerms, Counter
 from tuner.evaluation.evaluation import WeightsEvaluation, quiescence_of
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
-from tuner.io.files import sha256_of
+from tuner.io.files import file_entry
 from tuner.io.terminal import Display
 from tuner.learn.sources import STANDARD_INPUT, Source
 from tuner.learn.targets import Targets
@@ -118,15 +118,15 @@ class FileTask(NamedTuple):
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file that was read: its batches, what was noted, the fault that ended it, and the sha256 of
-    its content."""
+    """A file that was read: its batches, what was noted, the fault that ended it, and its name and
+    hash."""
 
     place: int
     batches: list[CountedBatch]
     report: ReadReport
     notes: list[str]
     fault: str | None
-    sha256: str
+    entry: dict[str, str]
 
 
 class FileReader(JobState):
@@ -160,7 +160,7 @@ def build_file(reader: FileReader, task: FileTask) -> FilePart:
             batches.append(counted(reader.counter, task.path, batch).kept())
     except InputError as problem:
         fault = str(problem)
-    return FilePart(task.place, batches, report, notes, fault, sha256(task.path))
+    return FilePart(task.place, batches, report, notes, fault, file_entry(task.path))
 
 
 def file_text(task: FileTask) -> str:
@@ -211,7 +211,7 @@ def counted_files(
                     note(text.replace(os.path.abspath(path), path))  # as the user named it
                 if part.fault is not None:
                     raise InputError(part.fault.replace(os.path.abspath(path), path))
-                if part.sha256 != sha256(path):
+                if part.entry["sha256"] != file_entry(path)["sha256"]:
                     raise InputError(
                         f"{path}: has another content on the machine of a worker; put games where"
                         " every machine sees the same files"
@@ -284,12 +284,6 @@ class CountedBatch:
         )
 
 
-def sha256(path: str | Path) -> str:
-    """Return the hash of a file, or "-" if it cannot be read again, such as standard input and
-    pipes, or not at all."""
-    return sha256_of(path) if os.path.isfile(path) and os.access(path, os.R_OK) else "-"
-
-
 def batches(
     game: Game,
     sources: Sequence[Source],
@@ -307,6 +301,23 @@ def batches(
             if not (options.strict or file == source.path):
                 read = as_far_as_it_goes(read, report, note)
             yield file, read
+
+
+def all_batches(
+    game: Game,
+    sources: Sequence[Source],
+    options: ReadOptions,
+    report: ReadReport,
+    note: Callable[[str], None],
+    names: list[dict],
+) -> Iterator[PositionBatch]:
+    """Yield the batches of all files; the name and hash of each file are added to `names`.
+    NothingLeft if there is no position."""
+    for source, read in batches(game, sources, options, report, note):
+        yield from read
+        names.append(file_entry(source))
+    if report.positions == 0:
+        raise NothingLeft(nothing_left(sources, report, game.files.suffixes))
 
 
 def _files_of(sources: Sequence[Source]) -> list[str]:
@@ -449,7 +460,7 @@ def build(
                 if len(some):
                     last = identities[-1]
                 progress(report)
-            names.append({"file": Path(source).name, "sha256": sha256(source)})
+            names.append(file_entry(source))
         if writer.positions == 0:
             raise NothingLeft(nothing_left(sources, report, engine.game.files.suffixes))
         writer.finish(
@@ -457,9 +468,7 @@ def build(
                 "program": f"evaltune {__version__}",
                 "game": engine.game.name,
                 "sources": names,
-                "options": {
-                    name: value for name, value in asdict(options).items() if name != "evaluation"
-                },
+                "options": options.plain,
                 "layout": engine.layout.describe(),
                 "terms": engine.composition.name,
                 "apart": engine.composition.curved,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +19,10 @@ from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.learn.build import (
-    NothingLeft,
     Scores,
-    batches,
-    nothing_left,
+    all_batches,
     prepared,
     recorded_scores,
-    sha256,
 )
 from tuner.learn.sources import Source
 from tuner.parameters.parameters import Layout, Parameters
@@ -71,21 +67,13 @@ def build_engine_rows(
     Results, games and openings come from the games, and so do the `scores` of positions unless
     a teacher finds them. `progress` is called with the number of positions that were answered.
     NothingLeft if the games have no position, InputError for every fault of the engine."""
-    game, report, names = game_for(parameters), ReadReport(), []
+    game, report, names = game_for(parameters), ReadReport(), list[dict]()
     options = prepared(reading, quiescence)
-
-    def positions() -> Iterator[PositionBatch]:
-        for source, read in batches(game, sources, options, report, note):
-            yield from read
-            names.append({"file": Path(source).name, "sha256": sha256(source)})
-        if report.positions == 0:
-            raise NothingLeft(nothing_left(sources, report, game.files.suffixes))
-
-    kept = {name: value for name, value in asdict(options).items() if name != "evaluation"}
+    positions = all_batches(game, sources, options, report, note, names)
     with RowEngine(command, ExpectedRows(parameters.layout, len(parameters.stages))) as engine:
-        rows = _rows(engine, game, positions(), scores, parameters.layout, progress)
+        rows = _rows(engine, game, positions, scores, parameters.layout, progress)
         data, check, totals = build_rows(
-            rows, target, parameters, names, not_linear, {"engine": command, **kept}
+            rows, target, parameters, names, not_linear, {"engine": command, **options.plain}
         )
     if engine.without_row:
         note(f"skipped {plural(engine.without_row, 'position')} without a row: {engine.reason}")

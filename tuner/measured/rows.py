@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.export.into.definitions import definitions_of
 from tuner.export.into.plan import Target, plan, read_source_file
 from tuner.export.numbers import rounded
-from tuner.learn.build import NothingLeft, Scores, batches, nothing_left, prepared, sha256
+from tuner.learn.build import Scores, all_batches, prepared
 from tuner.learn.engine_rows import with_results
 from tuner.learn.sources import Source
 from tuner.measured.counts import STEP, Count, Sample, steps_of
@@ -110,13 +110,9 @@ def read_positions(
 ) -> Positions:
     """Read the positions that are measured. NothingLeft if there are none."""
     report, options = ReadReport(), prepared(reading, quiescence)
-    read, names = list[PositionBatch](), list[dict]()
-    for source, found in batches(game, sources, options, report, note):
-        read += list(found)
-        names.append({"file": Path(source).name, "sha256": sha256(source)})
-    if report.positions == 0:
-        raise NothingLeft(nothing_left(sources, report, game.files.suffixes))
-    read = _some(read, MOST_POSITIONS, reading.seed)
+    names: list[dict] = []
+    found = list(all_batches(game, sources, options, report, note, names))
+    read = _some(found, MOST_POSITIONS, reading.seed)
     texts = [text for batch in read for text in game.texts(batch.positions)]
     return Positions(read, [scores(batch) for batch in read], texts, names, options, report)
 
@@ -193,9 +189,7 @@ def write_rows(
         )
         if size
     ]
-    read = {name: value for name, value in asdict(positions.options).items()}
-    read.pop("evaluation")
-    options = {"evals": measurement.base.evals.command, **read}
+    options = {"evals": measurement.base.evals.command, **positions.options.plain}
     data, _, _ = build_rows(parts, target, weights.parameters, positions.sources, None, options)
     return data
 

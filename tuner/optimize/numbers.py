@@ -15,7 +15,7 @@ import numpy as np
 from games.record import EngineOption, Game, find
 from games.streams import InputError, one_line
 from tuner.core import records
-from tuner.core.records import convert, make
+from tuner.core.records import Twice, convert, make, with_each_once
 from tuner.evaluation.own_numbers import named_weights, weight_places, with_numbers
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
@@ -137,20 +137,12 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[str, Number]]:
 
 
 def _of_json(path: Path, text: str) -> Iterator[tuple[str, Number]]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"{path}: {one_line(twice)} is there twice; remove one")
-        return found
-
     try:
-        plain = json.loads(text, object_pairs_hook=once)
+        plain = json.loads(text, object_pairs_hook=with_each_once)
     except json.JSONDecodeError as problem:
         raise InputError(f"{path}:{problem.lineno}: not JSON: {problem.msg}") from None
-    except InputError:
-        raise
+    except Twice as key:
+        raise InputError(f"{path}: {one_line(str(key))} is there twice; remove one") from None
     except ValueError:
         raise InputError(f"{path}: a number has too many digits; write a shorter one") from None
     except RecursionError:

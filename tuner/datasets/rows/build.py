@@ -20,7 +20,7 @@ from tuner.datasets.rows.formats import read
 from tuner.datasets.rows.sample import sample_of, tolerance
 from tuner.datasets.rows.values import RowBatch
 from tuner.datasets.writing import WideWriter, merge
-from tuner.io.files import sha256_of
+from tuner.io.files import file_entry
 from tuner.parameters.parameters import Parameters
 from tuner.version import __version__
 
@@ -160,14 +160,6 @@ def read_rows(sources: Sequence[str], parameters: Parameters, note: Note) -> Ite
         yield from read(source, parameters.layout, len(parameters.stages), None, note)
 
 
-def named(sources: Sequence[str]) -> list[dict]:
-    """Return names and hashes of files, for a manifest."""
-    return [
-        {"file": Path(source).name, "sha256": sha256_of(source) if os.path.isfile(source) else "-"}
-        for source in sources
-    ]
-
-
 def rows_of_sources(
     sources: Sequence[str],
     folder: Path,
@@ -191,7 +183,7 @@ def rows_of_sources(
             read_rows(files, parameters, note),
             folder / "rows",
             parameters,
-            named(files),
+            list(map(file_entry, files)),
             not_linear,
         )
         for line in built_lines(check, totals, not_linear):

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from games.streams import InputError
+from tuner.core.records import Twice, with_each_once
 from tuner.datasets.rows.values import (
     EXPECTED_GAME,
     EXPECTED_RESULT,
@@ -50,21 +51,9 @@ PLAIN = {int, float}
 FORM = 'an object such as {"fen": "...", "result": 0.5, "phase": 24, "counts": {"term.name[3]": 2}}'
 
 
-class _Twice(Exception):
-    """A key that an object has twice."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Twice(next(name for name in names if names.count(name) > 1))
-    return found
-
-
 _decode, _decode_strictly = (
     json.JSONDecoder().decode,
-    json.JSONDecoder(object_pairs_hook=_unique).decode,
+    json.JSONDecoder(object_pairs_hook=with_each_once).decode,
 )
 
 
@@ -93,7 +82,7 @@ def _objects(
                 if 2 * (len(found) + len(counts) + strings) != text.count('"'):
                     found = _decode_strictly(text)
                     counts = found["counts"]
-            except _Twice as twice:
+            except Twice as twice:
                 refuse(
                     where,
                     f"{shown(str(twice))!r} is there twice",

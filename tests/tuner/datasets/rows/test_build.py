@@ -17,11 +17,12 @@ from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES, random_row
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import ARRAYS
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.build import build_rows, named, read_rows, rows_of_sources
+from tuner.datasets.rows.build import build_rows, read_rows, rows_of_sources
 from tuner.datasets.rows.formats import batches_of
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
+from tuner.io.files import file_entry
 from tuner.learn.build import build
 from tuner.learn.sources import sources_of
 from tuner.parameters.parameters import Parameters, Stages
@@ -90,7 +91,7 @@ def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
         read_rows([str(tmp_path / "bad.jsonl")], parameters, quiet),
         tmp_path / "bad.ds",
         parameters,
-        named([str(tmp_path / "bad.jsonl")]),
+        [file_entry(tmp_path / "bad.jsonl")],
     )
     assert check is not None and not check.fits and totals.rows == 3000
     for sources in ([str(bad.path)], [str(good.path), str(bad.path)]):
