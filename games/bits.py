@@ -5,8 +5,6 @@ squares per row. Squares and counts are int64, sets of squares uint64. Do not mi
 Python integer: in compiled code `uint64 + int` is a float and `uint64 & int` is signed. Use the
 constants of this module."""
 
-from __future__ import annotations
-
 import numpy as np
 from llvmlite import ir
 from numba.core import types

@@ -4,8 +4,6 @@ of lines of text.
 A line of a file is a result and the names of the moves, `1-0 b2 a1 c1 a3`. Results are 1-0, 0-1,
 1/2-1/2 and, for an unfinished game, *. Comments start with #."""
 
-from __future__ import annotations
-
 import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence

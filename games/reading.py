@@ -1,8 +1,6 @@
 """Functions shared by the readers of all games: which games and positions of a file are taken, and
 how its faults are reported."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -3,8 +3,6 @@
 Errors about truncated and corrupt archives name the byte offset in the archive.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import sys

@@ -4,8 +4,6 @@ the words of a command.
 Whatever is of POSIX alone stands here, with what Windows has in its place. What runs on Windows is
 tested by taking the names of POSIX away (tests/test_system.py), not on Windows itself."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -19,8 +19,6 @@ Phases and the search are checked too if the argument `evaluation` is given: a f
 arguments that returns an `Evaluation`. tests/games/test_conformance.py shows how to make one from a
 parameter file. Random games depend on `seed` alone, so that a failure can be repeated."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The compilation unit of the tuner: an edit to any of its sources compiles all of it again."""
 
-from __future__ import annotations
-
 from games.compile import jit
 
 SOURCES = [

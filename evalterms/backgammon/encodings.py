@@ -5,8 +5,6 @@ An input is a count times its unit. `tesauro198` is that of TD-Gammon: both play
 next; outputs are for the first player. `perspective196` has the side that rolls next and its
 opponent; outputs are for the side that rolls next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

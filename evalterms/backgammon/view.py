@@ -5,8 +5,6 @@ A side is seen from the point of view of one of the two, whose places are number
 `across` is the same side as its opponent numbers the places: its bar is then place 0 and its
 checkers off are place 25."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

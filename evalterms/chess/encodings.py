@@ -17,8 +17,6 @@ as there, squares from a1 to h8.
     compressed100     as compressed200 with two coordinates
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Sets of squares for terms, as `us` sees the board: constants and shifts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evalterms.term import inlined

@@ -1,8 +1,6 @@
 """One side of a chess position from its own point of view: moving up the board, first rank at the
 bottom."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -5,8 +5,6 @@ integer is legal, but a trap: in compiled code `set & 1` is signed, so that a la
 sign, and `set < 1` compares floating-point numbers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import inspect

@@ -11,8 +11,6 @@ and kings. A game's view says what such functions read (`KEPT`), which fields th
 sides is kept in a table of the search, under both words in full, so that it is the same whether it
 is found there or not. A game without `KEPT` keeps nothing."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

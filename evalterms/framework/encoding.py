@@ -5,8 +5,6 @@ count times its unit. A game's encodings are `ENCODINGS` of `evalterms/<game>/en
 their names. Its `OF_THE_BOARD`, if it is there, are the terms that add nothing to a board, and
 `UNITS_OF_TERMS` the units of counts that are large."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import math

@@ -5,8 +5,6 @@ are for that side, and positions with sides exchanged have the same counts.
              and the number of each of the seven kinds in hand
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

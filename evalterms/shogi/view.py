@@ -1,8 +1,6 @@
 """The view of a shogi position for terms: both sides, and squares as places of tables, whose rows
 in parameter files are the ranks of a board: rank a first, file 9 left."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

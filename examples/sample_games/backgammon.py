@@ -6,8 +6,6 @@ one money session.
 Dice are those of seed 1, so that the same games come out anywhere.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -7,8 +7,6 @@ of nodes a move. Nothing is adjudicated: a game ends by the rules, or undecided 
 Game i depends on the seed and i alone, so that the file does not depend on the number of workers;
 it is written after every thousand games. Needs Debian's package `fairy-stockfish` (11.1)."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

@@ -6,8 +6,6 @@ gradients exact or by central differences, a learning rate that is halved on a s
 figures are given.
 """
 
-from __future__ import annotations
-
 from study import Study, elo
 
 import tuner

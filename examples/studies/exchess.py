@@ -6,8 +6,6 @@ games. EXchess: "so far it seems to work for the piece values". KnightCap rose f
 308 games, with many more terms.
 """
 
-from __future__ import annotations
-
 from study import Study, elo
 
 PIECES = ("knight", "bishop", "rook", "queen")

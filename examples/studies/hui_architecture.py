@@ -5,8 +5,6 @@ layer the width that predicts most winners of held-out games is kept, and all we
 again. The document found widths of 384, 315, 80, 10, 5, 2 and 1, "not stable".
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from hui_representations import GAMES

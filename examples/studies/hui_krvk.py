@@ -5,8 +5,6 @@ as in a dissertation on networks trained by temporal differences (2018), section
 does not see it. The document: the loss settles after about 60 games; TD-Leaf has fewer draws.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import chess.pgn

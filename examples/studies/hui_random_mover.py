@@ -6,8 +6,6 @@ within 80 plies. The document: TD(λ) at depth 4 peaks at 84 % (73 to 79.8 %), a
 TD-Leaf at 75 %; strength declines by 1,100 games; the medium network is "similar".
 """
 
-from __future__ import annotations
-
 import math
 
 from study import Study, mean_sd, wilson

@@ -6,8 +6,6 @@ of the last quarter, or the last position. The document: differences are "neglig
 statistically insignificant" at 0.5 and 0.75; at 1.0 the list of pieces is best.
 """
 
-from __future__ import annotations
-
 from study import Study, mean_sd, two_at_a_time
 
 ENCODINGS = {  # inputs

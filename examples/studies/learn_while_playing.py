@@ -4,8 +4,6 @@ after EXchess (2000) and KnightCap, which rose from 1650 to 2150 in 308 games on
 learner searches to depth 3 and plays six games in turn with each of four opponents, 312 in all.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -5,8 +5,6 @@ after a study of learning a shogi evaluation by temporal differences: P = 1 / (1
 moves by more than 20 at a step. Its tables 3 to 5, and sections 4.2 to 4.4.
 """
 
-from __future__ import annotations
-
 from study import Study, mean_sd
 
 GAMES = ("--openings", "samples", "--from-ply", "10:50", "--plies", 256)

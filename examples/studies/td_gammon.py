@@ -6,8 +6,6 @@ and 80 units "a skill level close to the best players"; V is a poor probability,
 good.
 """
 
-from __future__ import annotations
-
 import shutil
 
 from study import Study, two_at_a_time

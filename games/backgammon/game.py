@@ -1,7 +1,5 @@
 """Backgammon as a record of functions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from games.backgammon.engines.contest import PubevalPlayer, external, rater, reason

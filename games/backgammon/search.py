@@ -1,7 +1,5 @@
 """The search of backgammon: expectimax over rolls."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -1,7 +1,5 @@
 """Chess as a record of functions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The rules of chess for the search, and the compiled search of chess."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compile cache on disk: one folder per hash of sources, compiler versions and CPU."""
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import os

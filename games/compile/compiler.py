@@ -7,8 +7,6 @@ for unused Python features (closures, `with`, literal unrolling, array expressio
 Together this halves the compile time. The pipelines plug in through Numba's `pipeline_class` and
 custom passes, but use private interfaces, which tests/games/test_numba.py lists."""
 
-from __future__ import annotations
-
 import re
 
 import numba

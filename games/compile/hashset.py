@@ -1,8 +1,6 @@
 """A hash function, and a set of 64-bit keys that compiled code fills: open addressing, at most half
 full."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

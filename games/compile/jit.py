@@ -9,8 +9,6 @@ leads to a new folder; folders unused for a month are removed.
 on first use, so that imports stay fast. With `NUMBA_DISABLE_JIT=1` everything runs as plain Python.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

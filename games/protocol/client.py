@@ -1,8 +1,6 @@
 """Engines of UCI, or a protocol like it: what they declare, and their searches for matches and for
 learning."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Engines as players of matches: faults lose the game, and an engine that has ended is started
 again for the next one."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import random

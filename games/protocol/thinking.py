@@ -1,8 +1,6 @@
 """One `go`: the game set by `position`, and a search in its own thread, with `info` lines and one
 answer at the end."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

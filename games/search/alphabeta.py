@@ -9,8 +9,6 @@ the position.
 reductions, reverse futility pruning, and late move, futility and SEE pruning near the leaves, by
 the constants of `games.search.context`. Depths are remaining depths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

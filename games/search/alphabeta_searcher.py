@@ -1,7 +1,5 @@
 """Alpha-beta for use from Python: limits in, result out."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence

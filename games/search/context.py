@@ -1,8 +1,6 @@
 """The memory of one search: a single record, so that compiled functions pass one pointer, and the
 transposition table."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping
 from typing import NamedTuple

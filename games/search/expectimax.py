@@ -6,8 +6,6 @@ successor is as good as the mean over all rolls of the opponent's best reply. On
 successors that are best one ply deep are searched deeper: KEPT of them, within MARGIN points of the
 best."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Expectimax for use from Python."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A word holds, from bit 0: the move (24 bits), 1023 minus its place in the list (10), its score (30).
 So the greatest word is the move with the highest score, the first of them in the list."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

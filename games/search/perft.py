@@ -1,8 +1,6 @@
 """Perft: the number of move sequences of a given length, the standard check of a move generator;
 for games without dice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

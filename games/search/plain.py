@@ -1,7 +1,5 @@
 """Rules and search of a game without captures, checks and repetitions, made of a few functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

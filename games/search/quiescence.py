@@ -1,8 +1,6 @@
 """Quiescence search: captures and promotions that win material, and check evasions, until the
 position is quiet."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numba

@@ -1,7 +1,5 @@
 """The interface between the search and the rules of a game: compiled functions of its core."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from games.compile.jit import Unit

@@ -1,8 +1,6 @@
 """The interface of a search: a line of positions and limits in, the move found out. Alpha-beta
 is one, expectimax another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Shogi as a record of functions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from games.record import Contest, Files, Game, Wording

@@ -1,8 +1,6 @@
 """The search of shogi: static exchange evaluation (SEE), the order of moves, repetitions, and the
 compiled search."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`tuner games uci:COMMAND`: games of an engine against itself."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

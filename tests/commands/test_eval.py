@@ -1,7 +1,5 @@
 """`tuner eval PARAMS FILE`: a score for each line, the same as of each position by itself."""
 
-from __future__ import annotations
-
 import bz2
 import json
 

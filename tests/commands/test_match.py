@@ -1,8 +1,6 @@
 """`tuner match`: pairs and colors, the same games whatever the concurrency, faults, SPRT, and the
 ladder."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,8 +1,6 @@
 """Every command with rows that another program counted, of chess and of a game that is not known
 here, says what is true."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From games to a learned file and to reports about it, by the commands that a user types."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import itertools

@@ -1,8 +1,6 @@
 """Arguments of the public functions: values of the right types, and options of
 records as keywords."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence

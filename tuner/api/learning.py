@@ -1,7 +1,5 @@
 """Tuning parameters from games."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """What plays games: matches, tournaments, self-play, games to learn from, numbers that games judge,
 the loop that makes an engine stronger; and the pages of runs."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -1,8 +1,6 @@
 """Loaded by the workers of `--cluster local:N` as they start: Ctrl-C reaches every process of a
 terminal, but it is the client that ends its workers."""
 
-from __future__ import annotations
-
 import signal
 
 

@@ -1,8 +1,6 @@
 """The program of a process: versions, and a hash of the sources. All processes of a cluster must
 have the same."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import threading

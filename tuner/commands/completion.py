@@ -1,7 +1,5 @@
 """Completion of the command line in shells, made by shtab from the parser."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

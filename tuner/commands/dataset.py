@@ -13,8 +13,6 @@ tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
 tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 """
 
-from __future__ import annotations
-
 from tuner.core.records import InputError, Positive, PositiveCount
 from tuner.options.option import (
     READING,

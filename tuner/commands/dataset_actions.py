@@ -1,7 +1,5 @@
 """The actions of `tuner dataset`, of counts that are measured, too."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

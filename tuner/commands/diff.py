@@ -3,8 +3,6 @@ intervals, and which of them the data support.
 
 By default piece values and the largest supported changes are shown."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import Meta

@@ -5,8 +5,6 @@ Engines are "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" or "ubgi:COMMAND". Ga
 random balanced openings, are adjudicated by scores, and are written with search scores in comments;
 --resume continues to the same games."""
 
-from __future__ import annotations
-
 from games.streams import InputError
 from tuner.options.games import GamesOptions, GamesSettings
 from tuner.options.option import TERMS, Arguments, Option, Table, Title, cluster, options_in, resume

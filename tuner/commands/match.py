@@ -6,8 +6,6 @@ gnubg:PLIES), or engines, as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" for 
 "ubgi:COMMAND" for backgammon, or the name of an engine on the PATH. Every opening is played twice
 with colors swapped; games with dice use the same dice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from games.streams import InputError

@@ -9,8 +9,6 @@ tuner params --new --from SOURCE --map MAP [-o OUT]
 tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -5,8 +5,6 @@ Players are those of `tuner match`. Settings apply to all players; --player adds
 limits or options. Every opening is played twice in each pairing with colors swapped. Ratings are
 maximum-likelihood estimates with 95 % intervals from pairs of games."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from games.streams import InputError

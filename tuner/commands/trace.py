@@ -5,8 +5,6 @@ With evaluations, counts are measured. With the header, add a macro wherever a w
 as `EVALTUNE_ROW(mobility_knight, squares, us);`, and the engine prints a line of JSON for each
 position; see docs/your-own-engine.md."""
 
-from __future__ import annotations
-
 from tuner.core.records import KeysOf
 from tuner.core.text import plural
 from tuner.options.option import TERMS, Arguments, Option, Table, output, params

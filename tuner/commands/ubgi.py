@@ -1,8 +1,6 @@
 """Play in any backgammon program: a UBGI engine (Universal Backgammon Interface) with your
 parameters."""
 
-from __future__ import annotations
-
 from tuner.commands.serving import serve, serving_table
 from tuner.options.option import Arguments, Option
 

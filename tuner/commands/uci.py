@@ -1,7 +1,5 @@
 """Play in any chess program: a UCI engine (Universal Chess Interface) with your parameters."""
 
-from __future__ import annotations
-
 from tuner.commands.serving import serve, serving_table
 from tuner.options.option import Arguments
 

@@ -1,7 +1,5 @@
 """Play in any shogi program: a USI engine (Universal Shogi Interface) with your parameters."""
 
-from __future__ import annotations
-
 from tuner.commands.serving import serve, serving_table
 from tuner.options.option import Arguments
 

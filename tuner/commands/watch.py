@@ -3,8 +3,6 @@
 The address is printed; only this machine can open it. Pages are rendered on request, at most 2 % of
 a CPU. Ctrl-C ends the server, not the run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tuner.core.records import whole

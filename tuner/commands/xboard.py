@@ -1,8 +1,6 @@
 """Play in xboard, WinBoard and other programs of the Chess Engine Communication Protocol, with your
 parameters."""
 
-from __future__ import annotations
-
 from tuner.commands.serving import serve, serving_table
 from tuner.options.option import Arguments
 

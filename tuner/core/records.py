@@ -3,8 +3,6 @@
 A type has the words of its error: `Count` is "a whole number of 0 or more". The command line, files
 and functions convert with the same types, so that they refuse a value with the same sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

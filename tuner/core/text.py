@@ -1,7 +1,5 @@
 """Numbers, durations and lists of names as text, for the terminal and pages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 MINUTE, HOUR = 60, 3600

@@ -1,7 +1,5 @@
 """Open a dataset: check its manifest, and on request checksums and every value."""
 
-from __future__ import annotations
-
 import copyreg
 import json
 import math

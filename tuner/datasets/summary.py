@@ -1,7 +1,5 @@
 """Summarize a dataset: games, positions, results, phases, and how often each parameter applies."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -1,7 +1,5 @@
 """Explain an evaluation: the contribution of every term and parameter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -2,8 +2,6 @@
 they have as options of an engine: weights such as material.knight.mg, and constants of the search
 such as Search.LmrDivisor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an evaluation thinks that pieces are worth: how much it changes when one is taken away."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Weights for export: scaled and rounded, with names that compilers accept, and as options."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

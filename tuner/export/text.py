@@ -4,8 +4,6 @@ SPSA; all formats by name.
 A new one is a function and a line of FORMATS.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Identifiability and expected errors before a fit: `tuner tune --dry-run`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from games.record import wording_of

@@ -1,8 +1,6 @@
 """Diagnostics of a fit: losses before and after with intervals clustered by game, calibration,
 errors in points, noise, and advice."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Identifiability of the weights by a set of games: rank, named null directions, rare weights,
 collinear pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import lapack, qr
 

@@ -1,7 +1,5 @@
 """What matches and tournaments found so far, read from their folders."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Diagnostics of self-play: calibration of values of positions with the results of games that were
 played for it, and how far weights would move if gradients were nothing but noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ one factor of the covariance of a board serves for all of them. With three or mo
 `pawn[6][8][8]`, the first one names buckets of one table: they share a mean, which makes up SHARED
 of their variance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ truncated Newton steps: Nash 2000): by passes over the positions, preconditioned
 and the prior have within each board or list, so that the number of passes hardly depends on the
 number of weights; or, where positions have many counts, by the matrix and its factor."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property

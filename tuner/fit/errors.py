@@ -8,8 +8,6 @@ own gradient to the middle: under a strong prior, the error is the prior's stand
 number p of weights that the data set is then the effective one, the trace of A^-1 times A without
 the prior (Moody 1992). Without more games than that there are no errors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A fit: split, scale, slopes, prior, learn, curvature, null space, errors, step, result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -17,8 +17,6 @@ S / (S + N) of what it would go without noise. Results that say nothing also mov
 more than noise. A centipawn of another evaluation counts for as many of `classic` as it is
 worth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final, NamedTuple
 

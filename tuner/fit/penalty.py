@@ -1,8 +1,6 @@
 """The prior of a fit, a Gaussian around the starting weights, as the penalty that it adds to the
 objective: (w - mean)' P (w - mean) / 2 per position."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

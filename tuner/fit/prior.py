@@ -12,8 +12,6 @@ interpolation"; smooth covariances: Rasmussen and Williams 2006, "Gaussian proce
 learning", sections 4.2 and 5.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

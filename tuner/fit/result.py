@@ -1,7 +1,5 @@
 """The result of a fit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

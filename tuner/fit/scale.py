@@ -8,8 +8,6 @@ side that is far ahead scores badly are therefore left out.
 Slopes by phase say how strongly an advantage predicts results in each phase, relative to the
 scale."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 

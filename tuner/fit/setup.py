@@ -1,7 +1,5 @@
 """The options of a fit, and the problem that it solves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 

@@ -3,8 +3,6 @@
 With lambda = 1 it is the regression of tanh on the results by squared error. The equation has no
 loss, and its derivative is not symmetric."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 

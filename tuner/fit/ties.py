@@ -1,8 +1,6 @@
 """Weights that are equal: those of parameters with one number for all stages, such as `const int
 Tempo = 18;`, and those of symmetric tables. One of them, the leader, is free; the others follow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

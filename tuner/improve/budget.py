@@ -1,8 +1,6 @@
 """What the minutes of a loop are spent on: the shares of its rounds, and games that are played for
 as long as a share lasts."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which version of a loop is better: in its rounds what is expected decides, in the end a proof."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import NamedTuple

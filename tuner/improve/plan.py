@@ -1,7 +1,5 @@
 """What `tuner improve` is told: a file of YAML, which its run keeps as its settings."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator, Mapping

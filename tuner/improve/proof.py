@@ -4,8 +4,6 @@ the scores of its searches change where the evaluations of its rows do.
 Scores are those of a leaf, evaluations those of the root: with a tempo or threats they change by
 different amounts, so only scores that do not change at all show a program that was not built."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from dataclasses import replace

@@ -4,8 +4,6 @@ which make an engine stronger.
 Every step is a command of its own, shown and kept with its result in the history of the run. A
 resumed run takes the results of the steps that were done and starts with the next one."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

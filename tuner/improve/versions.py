@@ -1,7 +1,5 @@
 """Versions of an engine: copies of its folder with different weights, built."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Files: atomic writes, checks of output paths, and reads of limited size."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import mmap

@@ -2,8 +2,6 @@
 (SIGTERM) and the end of the terminal (SIGHUP) are taken like Ctrl-C: no engine outlives its tuner.
 """
 
-from __future__ import annotations
-
 import _thread
 import contextlib
 import signal

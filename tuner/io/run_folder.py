@@ -3,8 +3,6 @@
 A run is there once its settings are in its store. Files are made aside before, so that a process
 that is killed leaves no part of a run, and the next one knows what was left."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """What a console shows: tables, and the progress of computations."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

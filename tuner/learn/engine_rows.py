@@ -1,8 +1,6 @@
 """Build a dataset of rows from games: games and positions are read and chosen here, an engine
 prints the feature counts."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

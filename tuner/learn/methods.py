@@ -1,8 +1,6 @@
 """The settings of a run of `tuner tune` with every default of its method filled in, and what is
 refused."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

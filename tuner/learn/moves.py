@@ -4,8 +4,6 @@ evaluates, or of which one was played.
 What follows a move that was played is compared at the leaves of short searches, where a game can be
 searched (Bonanza's method: Hoki and Kaneko, JAIR 49, 2014)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType

@@ -6,8 +6,6 @@ Half of the time of --try is a ladder: all steps play, the better half of them p
 is left. It was chosen because it did well, so the other half of the time is a final match from
 other openings, and only that match decides whether the step is written."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

@@ -1,8 +1,6 @@
 """What `tuner tune` starts from: the parameters, the engine that counts their terms, and the
 sources, read into one dataset with a report."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The result of a fit, as a record and as lines of text."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

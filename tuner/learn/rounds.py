@@ -1,8 +1,6 @@
 """Read and fit: once, or in rounds of searches with the weights learned so far; with the width of
 the prior that predicts held-out games best, where --prior cv asks for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`tuner tune` from files to file: read, summarize, fit, write."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Positions with values, a sample of those that games have: what a network learns from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

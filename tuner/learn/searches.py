@@ -1,7 +1,5 @@
 """Searches of positions as targets: the values that they find, or the positions at their leaves."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace

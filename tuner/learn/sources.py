@@ -1,8 +1,6 @@
 """Sources to learn from, as their user named them: what each is, decided once, and what methods and
 options need of it, with a sentence for each thing that it lacks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The chances of a win, a draw and a loss by score and material, from games with scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Copies of an engine's folder, and what a build does in them."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -4,8 +4,6 @@ A count that is about the same for steps of several sizes and both signs is that
 has another one at another step (a bound of a loop, an index, a threshold, a shift) is part of the
 structure of an evaluation, and no weight."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

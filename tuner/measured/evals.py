@@ -1,7 +1,5 @@
 """What an engine says of positions: a program that reads FENs and prints its evaluations."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The numbers of sources, each a column of its own, whatever it means."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is measured: sources with numbers, their build, and the program that evaluates."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """Programs that evaluate with other numbers than their source: by lines of their own, by one build
 that reads numbers when it starts, or by a build for each."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

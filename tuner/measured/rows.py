@@ -1,8 +1,6 @@
 """Rows of measured counts: a dataset of games, with the part of each evaluation that no weight
 explains as `rest`; and the counts of rows that an engine prints beside measured ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ call that looks its value up in a table.
 C++, Java and Go call functions in initializers. In C a function that runs before `main` writes
 the numbers again. Lines that a compiler refuses are taken back."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ A loss depends on the evaluation e of a position in centipawns, the outcome z in
 models draws, on the width of a draw. A compiled block works in place on at most BLOCK positions and
 returns the sum of weight * loss, so that one compiled pass serves every loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@
     p)
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

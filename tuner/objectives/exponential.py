@@ -1,7 +1,5 @@
 """exp(-t) in plain arithmetic, which a compiler can vectorize, unlike the C library's function."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ With the logit a = 2 * scale * e and t = 2 * scale * width > 0, both linear in t
 is a mixture of its two neighbors. A width is in centipawns, and like any weight there is one for
 each stage. The loss is convex."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

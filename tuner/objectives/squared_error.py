@@ -5,8 +5,6 @@ loss (p - q)^2     residual 4 scale (p - q) p (1 - p)     curvature 8 scale^2 (p
 Gauss-Newton part. With v = 2 p - 1, v' = scale (1 - v^2) and z the outcome, the second derivative
 is v'^2 / 2 - scale v v' (v - z)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tuner.objectives.base import SIGNATURE, Objective, expected_by_tanh

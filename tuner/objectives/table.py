@@ -1,7 +1,5 @@
 """All losses by name. A new loss is a module in this folder and a line here."""
 
-from __future__ import annotations
-
 from tuner.objectives.base import Objective
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.objectives.ordered import ORDERED

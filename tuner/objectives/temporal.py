@@ -10,8 +10,6 @@ to z - v_t, the error of a regression on outcomes; with lambda = 0 it is d_t alo
 c_t dv_t/dw is the gradient of 1/2 Sum (G_t - v_t)^2 with G held fixed (Sutton 1988; Baxter,
 Tridgell and Weaver 1998, there with the leaf's value)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The best values of an optimization: as files, as text, in the match that decides about them."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """The numbers to optimize, and the files that name them: lines of OpenBench, or weather-factory's
 JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """`tuner optimize`: pairs of games with the same opening or dice, in which both sides play with
 different values of the numbers; a method learns from them."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """The options of `tuner games` and `tuner.play_games`, and the settings of their runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,8 +1,6 @@
 """The parser of the command line: argparse, with help that keeps commands as they are, and errors
 of one line."""
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Evaluations learn from batches of games, a network of a game with dice after every ply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, get_args

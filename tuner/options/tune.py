@@ -1,8 +1,6 @@
 """The options of `tuner tune` and `tuner.tune`, and of what reads positions and their values as it
 does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path

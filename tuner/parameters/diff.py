@@ -1,8 +1,6 @@
 """Compare parameter files: every number of each, its change from the first file, and the evidence
 for it. Files with different terms are brought to one layout."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import string

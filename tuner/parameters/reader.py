@@ -1,8 +1,6 @@
 """Read parameter files: their heading, their layout, their numbers. Everything is checked, and
 errors name file and line."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

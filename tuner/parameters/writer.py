@@ -2,8 +2,6 @@
 line; and start new ones, from names of bundled terms, or from names and shapes of parameters that
 another program counts."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

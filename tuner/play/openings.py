@@ -1,7 +1,5 @@
 """Openings of the pairs of games: from a file, or balanced positions after random moves."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import threading

@@ -1,7 +1,5 @@
 """Players by their names on the command line: our search, random moves, external engines."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import os

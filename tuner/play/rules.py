@@ -4,8 +4,6 @@ and own games. Self-play has the judges alone.
 `GameRules` names what is in force; judges look at a game before each move, and the first that ends
 it decides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,8 +1,6 @@
 """What all runs share: they begin in a new folder or resume in one, load players, play games, and
 return a result. Matches, own games and self-play define the rest."""
 
-from __future__ import annotations
-
 import abc
 import contextlib
 import shlex

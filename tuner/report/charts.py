@@ -4,8 +4,6 @@ enough for a phone.
 Text stays text, in the font of the page. Colors are variables of the style sheet, which has values
 for light and for dark pages. Each chart has a title and a description for screen readers."""
 
-from __future__ import annotations
-
 import html
 import io
 import math

@@ -1,7 +1,5 @@
 """The page of `tuner improve`: all rounds, their matches, and the ratings of all versions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -2,8 +2,6 @@
 change, and its present state. Making takes a share of one CPU that is fixed, however long the
 history of the run is."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re

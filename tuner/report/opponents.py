@@ -1,8 +1,6 @@
 """The sections on the games of a run of self-play against others: points and ratings by games and
 by opponents, and the mistakes that these made."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections import defaultdict

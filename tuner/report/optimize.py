@@ -1,8 +1,6 @@
 """The page of `tuner optimize`: the best values so far with their intervals, what each is worth,
 how both went over the games, and the match that decides. The run may be unfinished."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

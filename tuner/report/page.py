@@ -1,7 +1,5 @@
 """Render the page: sections through templates into one self-contained HTML file."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

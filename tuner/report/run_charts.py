@@ -1,7 +1,5 @@
 """Make the charts of a run from its history and findings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

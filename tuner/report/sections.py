@@ -1,8 +1,6 @@
 """The sections of a page: the data of each for the template that shows it. A section without data
 is left out."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable, Iterable, Sequence

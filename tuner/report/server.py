@@ -3,8 +3,6 @@
 No part of a request becomes the name of a file. Names of foreign hosts are refused, so that a page
 of another site cannot read this one under a name that it points here."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

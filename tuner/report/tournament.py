@@ -1,7 +1,5 @@
 """The page of `tuner tournament`: ratings and crosstable."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of `tuner wdl`: curves, tables and coefficients."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

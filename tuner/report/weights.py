@@ -1,8 +1,6 @@
 """Weights on the page: which changes are significant, single weights and lists, and tables as
 boards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The store of a run has them as plain data; the terminal, `--json` and the page show the same
 records. Parts that a run does not have are None."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from dataclasses import dataclass, field

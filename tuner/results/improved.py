@@ -1,8 +1,6 @@
 """The result of `tuner improve`: the version that is kept, the match that decided, and all
 steps."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

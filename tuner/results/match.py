@@ -1,8 +1,6 @@
 """The result of a match: Elo in the format of fastchess, or points a game in games that win
 several."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """The result of `tuner optimize`: the best values with their intervals, what each is worth, and the
 match that decides."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The result of `tuner games`: how many games were played, and how they ended."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass
 from pathlib import Path

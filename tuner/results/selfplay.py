@@ -1,8 +1,6 @@
 """The result of self-play: what was learned, from how many games, and how strong it was measured
 to be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

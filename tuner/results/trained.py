@@ -1,7 +1,5 @@
 """The result of `tuner network`: how well a network agrees with values of positions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The result of `tuner wdl`: the chances of a win, a draw and a loss by score and material."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Intervals of proportions (Wilson), changes of weights by their errors and the false discovery
 rate."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

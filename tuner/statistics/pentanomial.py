@@ -5,8 +5,6 @@ beta * luck has the mean of the points for any beta that does not depend on the 
 slope of a regression on all other pairs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ points a game. Ratings maximize the quasi-likelihood of all results. Their covar
 sandwich (Liang and Zeger 1986) of how pairs of games scatter about their expectation: draws, and
 openings that favor one side, then count as they are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

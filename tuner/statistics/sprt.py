@@ -11,8 +11,6 @@ one point: there elo0 and elo1 are mean points a game.
 The errors are alpha and beta if the test is evaluated after every pair. Fewer evaluations make it
 longer and the errors smaller."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

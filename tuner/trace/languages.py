@@ -1,8 +1,6 @@
 """The sources that engines include to print rows, by language. A new one is a template, a function
 and a line of LANGUAGES."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

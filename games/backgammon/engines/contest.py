@@ -1,8 +1,6 @@
 """Backgammon in matches: players of its own, external programs that read boards of FIBS (gnubg,
 UBGI engines), why a game ended, and games as text."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 """A position as lines of text, and as a picture (SVG). The first player is X and moves to the lower
 right."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from games.backgammon.rules.board import BAR, OFF, counts_of, dice_of, turn_of

@@ -5,8 +5,6 @@ position ID is 80 bits in base 64. For the side that is not to move, then for th
 of its places 1 to 25 has a one for every checker and then a zero. A match ID is 72 bits: see
 MatchState. Its player 0 is our first player."""
 
-from __future__ import annotations
-
 import base64
 import re
 from typing import NamedTuple

@@ -12,8 +12,6 @@
 A line's right half begins at its column, or after the blank behind a left half that is longer.
 """
 
-from __future__ import annotations
-
 import mmap
 import re
 from collections.abc import Callable, Iterator

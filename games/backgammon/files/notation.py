@@ -1,8 +1,6 @@
 """Moves and positions as text: `24/18 13/11*`, `bar/22`, `6/off(2)`; position ID, match ID or
 XGID."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

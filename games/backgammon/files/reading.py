@@ -10,8 +10,6 @@ The numbers of labeled positions (CSV, see HEADER) are probabilities for the sid
 becomes the first player: to win, to win a gammon or more, and so on. They are cumulative, like
 gnubg's: win_g <= win."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -11,8 +11,6 @@ Doubles are played from the rearmost checker on: each set of steps has one such 
 played if any can. So doubles give each afterstate once; nondoubles are played in both orders, and
 what both give is kept once."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -14,8 +14,6 @@ state:
                  plies played
 """
 
-from __future__ import annotations
-
 import numpy as np
 from llvmlite import ir
 from numba.core import types

@@ -5,8 +5,6 @@ Philox4x64-10 (Salmon, Moraes, Dror and Shaw, 2011) makes 256 random bits from a
 Both games of a pair can have the same rolls, and neither the order of games nor the number of
 threads changes any."""
 
-from __future__ import annotations
-
 import numpy as np
 from llvmlite import ir
 from numba.core import types

@@ -5,8 +5,6 @@ A move is a number: its steps, a byte for each checker moved, its place and 32 t
 above them the dice, 3 bits each, the larger first. Before the roll the moves of a position are the
 moves of all rolls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -17,8 +17,6 @@ The score is for the side that has moved; all its checkers off score highest. Te
 decides on contact or race before the move.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

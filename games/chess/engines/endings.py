@@ -1,8 +1,6 @@
 """Endings: those that are drawn in practice although a mate is possible, and results from Syzygy
 tables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,8 +1,6 @@
 """Write games of matches as PGN, with comments like those of fastchess (`{+0.31/6 0.006s}`,
 `{book}`) and why they ended."""
 
-from __future__ import annotations
-
 import mmap
 import re
 

@@ -1,7 +1,5 @@
 """Read openings from a file: positions of EPD or FEN lines, or the moves of PGN games."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """External engines of chess: UCI and xboard."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Engines of the xboard protocol (CECP), https://www.gnu.org/software/xboard/engine-intf.html."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

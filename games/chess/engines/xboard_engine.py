@@ -3,8 +3,6 @@
 Source: Tim Mann and H. G. Muller, Chess Engine Communication Protocol,
 https://www.gnu.org/software/xboard/engine-intf.html. Pondering is not offered."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

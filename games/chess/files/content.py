@@ -1,7 +1,5 @@
 """Detect the content of a file by its first bytes: games in PGN, or labeled positions."""
 
-from __future__ import annotations
-
 import re
 
 from games.chess.files.labels import FORMS, Form

@@ -6,8 +6,6 @@ Accepted forms of lines: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), 
 share, from 0 to 1; a file with others is refused, and a line with two different results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Faults of games and positions in files: codes for compiled code, sentences for messages."""
 
-from __future__ import annotations
-
 (
     OK,
     FEN_PLACEMENT,

@@ -3,8 +3,6 @@
 Chess960 castling rights are read as X-FEN and Shredder-FEN and written as X-FEN. An en passant
 square is kept only if the capture is legal."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Forms of files with labeled positions that are not lines of EPD or FEN: how the first line tells
 one, and its rows as such lines."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterator

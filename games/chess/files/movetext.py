@@ -1,7 +1,5 @@
 """The compiled parser of PGN: tags, scores in comments, moves."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -1,8 +1,6 @@
 """Read PGN files in pieces of bounded size: parsed games are replayed, the wanted positions
 collected into batches. Faulty games are reported and skipped."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path

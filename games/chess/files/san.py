@@ -1,7 +1,5 @@
 """Standard algebraic notation (SAN): parse a token into a move, write a move."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

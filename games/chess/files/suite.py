@@ -3,8 +3,6 @@
 The Strategic Test Suite (Corbit and Dann) gives points for several moves, in the operation `c0`:
 `"f5=100, Bf2=68"`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import cast

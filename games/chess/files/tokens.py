@@ -3,8 +3,6 @@
 Classes of bytes, short words packed into one integer, results, line ends; then the columns of the
 row, and the array types of the parsers."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -1,7 +1,5 @@
 """The compile unit of chess: an edit to any of its sources recompiles it."""
 
-from __future__ import annotations
-
 from games.compile import jit
 
 SOURCES = [

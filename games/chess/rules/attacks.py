@@ -4,8 +4,6 @@ Sliding pieces use obstruction difference (Isenberg and Hoffmann): on each line 
 subtracting the nearest piece below from the pieces above flips exactly the squares in between. Its
 masks take 4 kB and stay in the L1 cache; magic bitboards take 800 kB."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from games.bits import HIGHEST, ONE, bit, leading_zeros

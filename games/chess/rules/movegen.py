@@ -1,7 +1,5 @@
 """Generate legal moves, and tell which give check without making them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -1,7 +1,5 @@
 """Perft: the number of move sequences of a given length, the standard check of a move generator."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -13,8 +13,6 @@ A move holds, from bit 0: source and target square (6 bits each), the kinds of t
 captured and the promoted piece (3 each), and a flag (2). The target of castling is the rook's
 square."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -1,8 +1,6 @@
 """Static exchange evaluation (SEE): the material that a capture wins after all recaptures on its
 square."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -1,8 +1,6 @@
 """Shogi in matches: openings, USI engines as players, USI engines as
 sources of evaluations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

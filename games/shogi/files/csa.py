@@ -1,7 +1,5 @@
 """Games in CSA format, versions 1 to 3: read and written."""
 
-from __future__ import annotations
-
 import mmap
 import re
 from collections.abc import Iterator, Sequence

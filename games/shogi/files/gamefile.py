@@ -1,7 +1,5 @@
 """Games of files: what a parser returns, and the replay of moves that it finds."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

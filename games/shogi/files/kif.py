@@ -1,7 +1,5 @@
 """Games in KIF format: read, from UTF-8 or cp932."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -15,8 +15,6 @@ the game's ply (uint16 each), the result of the side to move (int8) and a byte o
 HuffmanCodedPosAndEval (hcpe) has 38: the position, the score, the move (uint16), the result (0
 drawn, 1 Black wins, 2 White wins) and a byte of padding."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

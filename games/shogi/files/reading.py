@@ -1,8 +1,6 @@
 """Read files of shogi into batches of positions: games as CSA or KIF, and packed positions, by the
 name of a file or its first lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """SFEN: positions as text."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

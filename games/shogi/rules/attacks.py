@@ -4,8 +4,6 @@ Sliding men use obstruction difference (Isenberg and Hoffmann) on integers of 12
 through a square, subtracting the nearest man below from the men above flips exactly the squares
 between them."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

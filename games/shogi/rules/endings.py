@@ -1,8 +1,6 @@
 """Declaration of a win by 27 points (rules of the CSA): the king has entered the enemy camp with
 enough men."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

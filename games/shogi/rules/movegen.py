@@ -1,8 +1,6 @@
 """Legal moves: checks and pins, the generator, and the number of moves and of sequences of
 moves."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

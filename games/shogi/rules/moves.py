@@ -3,8 +3,6 @@
 A move holds, from bit 0: the target square (7 bits), the source square (7; NOWHERE for a drop), the
 kinds of the moving and of the captured man (4 each), and whether the man promotes (1)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

@@ -9,8 +9,6 @@ The hands hold 32 bits for Black, then for White: the number of men of a kind fr
 kind, pawns highest, because there are up to 18 of them. The state holds, from bit 0: the side to
 move (1: White) and whether it is in check; in bits 16-31 the move number."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -7,8 +7,6 @@ and the truth of a set work as for the sets of 64 squares of `games.bits`, and s
 that have the same names here. An array has two words for a set: squares 0 to 63, then the rest.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 

@@ -23,8 +23,6 @@ and, where the game differs from what most measurements do:
                                        measurement
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

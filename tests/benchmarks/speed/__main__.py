@@ -1,8 +1,6 @@
 """Measure the speed of the parts, in CPU time on one core or in time on a GPU, beside a reference
 that was measured in the same run or published."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -1,8 +1,6 @@
 """Speed of reading games, move generation, search and self-play, compared to gnubg-nn on the same
 input."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import time

@@ -1,8 +1,6 @@
 """Speed of reading games, move generation and search, compared to python-chess and other engines on
 the same input."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -1,7 +1,5 @@
 """How fast passes over a dataset and fits are."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

@@ -1,8 +1,6 @@
 """A GPU against two CPU threads, on random games that resemble a dataset: agreement, times, and the
 bandwidth of a pass relative to copying."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace

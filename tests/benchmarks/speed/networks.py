@@ -1,7 +1,5 @@
 """How fast networks are: evaluations of positions and of counts, and games that teach them."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

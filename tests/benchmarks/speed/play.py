@@ -1,7 +1,5 @@
 """How fast games are: reading them, their moves, their terms, searches and self-play."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from dataclasses import replace

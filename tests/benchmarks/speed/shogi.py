@@ -1,8 +1,6 @@
 """Speed of reading games, move generation and search, compared to cshogi and fairy-stockfish on the
 same input."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

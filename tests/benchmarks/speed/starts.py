@@ -1,7 +1,5 @@
 """How long commands take that do little: cold and warm starts."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

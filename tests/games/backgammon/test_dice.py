@@ -1,7 +1,5 @@
 """Dice by counters, against NumPy's Philox."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Standard algebraic notation: written as python-chess writes it, and read back as the move it
 was."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

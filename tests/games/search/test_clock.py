@@ -1,7 +1,5 @@
 """Time management: never more than is left, and more if more is left."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

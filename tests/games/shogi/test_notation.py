@@ -1,8 +1,6 @@
 """Names of moves: those of Western notation as Fairy-Stockfish writes them; both kinds are
 understood."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The public Python interface: one evaluation loaded, evaluated, tuned, played and reported."""
 
-from __future__ import annotations
-
 import html
 import importlib
 import inspect

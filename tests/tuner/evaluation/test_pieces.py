@@ -1,7 +1,5 @@
 """What pieces are worth to an evaluation, by taking them away."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from pathlib import Path

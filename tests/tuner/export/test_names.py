@@ -1,7 +1,5 @@
 """Which definition is whose: names, maps and markers, and one line of error where that is open."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support import refusal

@@ -1,8 +1,6 @@
 """Parameters proposed from what sources define: a map that is read again, shapes, one number for
 both stages, and numbers that C leaves out."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

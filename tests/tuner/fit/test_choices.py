@@ -1,8 +1,6 @@
 """Comparison training: loss, gradient, Hessian and scores of choices, for groups and for pairs of
 siblings, against SciPy's softmax, its differences and its minimum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize

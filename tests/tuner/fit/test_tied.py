@@ -1,8 +1,6 @@
 """Parameters with one number for both stages: derivatives are those of a design in which their
 columns are added up, the fit is that of SciPy, and sums of scores fold as the design does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@ before it as the text EVAL; they are worth of pieces and of the move. It looks o
 at whether the piece that moved can be taken. HOW is what it does wrong: from its start, or after a
 colon from a later command on; `late HOW` only where a version with other numbers is built."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

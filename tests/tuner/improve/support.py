@@ -1,8 +1,6 @@
 """An engine as its author has it, and the commands that a loop performs, of which those that play,
 count and learn are played by functions of a test."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

@@ -4,8 +4,6 @@ and nothing else happened.
 Each way runs `tuner improve` on a small engine. Its folder stays as it was, to the bytes and times,
 and no process that was started lives on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

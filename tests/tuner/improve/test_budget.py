@@ -1,7 +1,5 @@
 """Games that are played for some seconds, and the time that a command is given."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Ctrl-C is heard, whatever runs when it comes."""
 
-from __future__ import annotations
-
 import io
 import signal
 import time

@@ -1,8 +1,6 @@
 """Rows that an engine prints for positions of games become a dataset; whatever goes wrong is one
 line, and leaves nothing."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

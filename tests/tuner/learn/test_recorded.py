@@ -1,8 +1,6 @@
 """The scale of recorded scores: recovered from simulated games, its errors, and refusals; blends
 and the filter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit

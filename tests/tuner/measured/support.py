@@ -1,7 +1,5 @@
 """Small engines in several languages that evaluate alike, and what their numbers count."""
 
-from __future__ import annotations
-
 import functools
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Counts that are measured are those that the sources say, in five languages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import yaml

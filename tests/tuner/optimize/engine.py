@@ -1,8 +1,6 @@
 """A UCI engine whose strength is an option: of `Looks` legal moves, drawn by the position, it plays
 the one that wins most material at once. Its other option, `Mood`, does nothing."""
 
-from __future__ import annotations
-
 import random
 import sys
 

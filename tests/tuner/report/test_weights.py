@@ -1,8 +1,6 @@
 """The table of numbers, and the values of the first term, against `tuner diff` and their
 formulas."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

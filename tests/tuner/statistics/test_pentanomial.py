@@ -1,7 +1,5 @@
 """Statistics of pairs: those fastchess prints, an interval that covers, and sense at the edges."""
 
-from __future__ import annotations
-
 import math
 import re
 from statistics import NormalDist

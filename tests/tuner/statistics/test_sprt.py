@@ -1,8 +1,6 @@
 """The sequential test: likelihoods against a general optimizer and other programs, errors against
 simulation."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,8 +1,6 @@
 """What the tests of rows from engines share: the small engines, compiled with faults or without,
 and their parameter file."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,8 +1,6 @@
 """tracerows.h and tracerows.rs: no code without their switch, names that the compiler checks,
 indices that are checked when run."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

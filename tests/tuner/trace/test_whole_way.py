@@ -1,8 +1,6 @@
 """From an engine's source and back: rows of games, learned numbers, the source with them, which
 compiles and evaluates so."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import textwrap

@@ -1,7 +1,5 @@
 """Build datasets from files of rows, and open datasets of rows."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

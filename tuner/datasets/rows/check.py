@@ -1,7 +1,5 @@
 """The row check: compare the evaluations of rows with rest + counts * weights."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass

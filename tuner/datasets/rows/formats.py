@@ -1,7 +1,5 @@
 """The formats of files of rows, by suffix; reading, scanning and writing any of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

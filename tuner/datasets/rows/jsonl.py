@@ -4,8 +4,6 @@ is what an engine prints.
 {"fen": "...", "game": 12, "result": "1-0", "eval": 31, "phase": 24, "counts":
 {"knight_mobility[3]": 2, "pawns.doubled": -1}}"""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The compilation unit of networks: an edit to any of its sources compiles all of it again."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple, Protocol
 

@@ -8,8 +8,6 @@
 The arrays are `weights0` (inputs, width), `biases0` (width,), `weights1` and so on, float32 or
 float64."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Players of whole games in compiled code, and games between two of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

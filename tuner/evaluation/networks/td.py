@@ -12,8 +12,6 @@ only wins count. The step of game g = 0, 1, ... is
     rate * max(floor, 1 / (1 + g / halving))
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

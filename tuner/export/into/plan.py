@@ -1,8 +1,6 @@
 """Which numbers of sources hold which numbers of a parameter file: by a map, by markers, by
 name."""
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import re

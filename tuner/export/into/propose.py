@@ -1,8 +1,6 @@
 """Propose parameters for what sources define: names for their constants, lists and tables, as the
 map that `--map` reads, and the shapes that its definitions have."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Derivatives by finite differences: positions are evaluated with one weight moved at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol

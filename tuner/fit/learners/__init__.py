@@ -5,8 +5,6 @@
 `record(weights, objective, ...)` is called once per iteration with the objective (mean loss plus
 penalty; of an equation without a loss, the mean square of the errors)."""
 
-from __future__ import annotations
-
 from tuner.fit.learners.base import Learner
 from tuner.fit.learners.solvers import lbfgs, newton, newton_of_equation
 from tuner.fit.learners.steps import adam_epochs

@@ -1,7 +1,5 @@
 """Shared by all learners: their options, and the record of iterations."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

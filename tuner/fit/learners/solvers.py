@@ -8,8 +8,6 @@ excluded from a step that would move it beyond (Bertsekas 1982).
 An estimating equation without a loss, such as that of TD(lambda), has a matrix that is not
 symmetric (LSTD(lambda), Bradtke and Barto 1996, Boyan 1999, for a tanh of a linear evaluation)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

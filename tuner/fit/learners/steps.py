@@ -5,8 +5,6 @@ has a state, a dictionary of arrays of the weights' shape (stages, columns), and
 units of its learning rate. Links that follow it in a `chain` make a change of the weights of that:
 by a schedule of learning rates, within a limit."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias

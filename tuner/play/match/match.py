@@ -1,8 +1,6 @@
 """Runs of pairs of games: `tuner match` from players to a result, and what it shares with
 tournaments."""
 
-from __future__ import annotations
-
 import abc
 import contextlib
 import itertools

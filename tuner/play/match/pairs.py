@@ -1,7 +1,5 @@
 """Pairs of games as work for any process: players, play, and messages."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

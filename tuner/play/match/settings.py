@@ -1,8 +1,6 @@
 """The settings of matches and of tournaments: values given for all players or for one, and
 otherwise the usual values of the game."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

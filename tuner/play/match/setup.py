@@ -1,7 +1,5 @@
 """Players, openings and judges of a match, made from its settings."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence

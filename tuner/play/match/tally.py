@@ -1,7 +1,5 @@
 """The pairs of a match as they are counted, and what is said of them during the match."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """`tuner tournament`: round robin, or one player against all, as a match with many legs."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

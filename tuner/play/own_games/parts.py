@@ -3,8 +3,6 @@
 A part counts if its record exists and its file has the checksum in the record. The file is written
 first, so that a kill loses only the unfinished parts; they are played again, to the same games."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 engine against itself; its opening, and when it ends. Who plays, and from which openings, follows
 from the settings."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """`tuner games`, from settings to a folder of games and its summary."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The settings of games to learn from: values that were given, and otherwise the usual ones of the
 game and the player."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The run of self-play that learns a parameter file or a network: of weights, or of a network of a
 game with dice. Runs of several seeds, what they have in common, and what is chance."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

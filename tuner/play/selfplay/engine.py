@@ -5,8 +5,6 @@ The server of the protocol tells a `Watcher` of positions, searches and the ends
 is a batch of a run of self-play, whose store, checkpoints and report it has. Results that the
 engine did not learn, as UCI tells it none, are told later by the file that a match runner wrote."""
 
-from __future__ import annotations
-
 import bisect
 import contextlib
 import itertools

@@ -1,8 +1,6 @@
 """The store of a self-play run: a record of each batch, and the checkpoint of the learner after the
 last, stored together, so that the run can continue after any interruption."""
 
-from __future__ import annotations
-
 import base64
 import io
 import zipfile

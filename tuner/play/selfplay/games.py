@@ -1,7 +1,5 @@
 """Play one game of a learner, against itself or an opponent, and record it for learning."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

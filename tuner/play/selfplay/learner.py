@@ -17,8 +17,6 @@ point of view.
 The value of a leaf is known if the game is decided or drawn there: such a leaf has no gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -4,8 +4,6 @@ deep, in compiled games.
 Both games of a pair have the same dice with sides swapped, and every measurement has the dice of
 the first. They differ from the training games, and nothing is learned from them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Self-play that learns a network, after every ply of games with dice."""
 
-from __future__ import annotations
-
 import shlex
 import threading
 import time

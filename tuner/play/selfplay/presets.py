@@ -2,8 +2,6 @@
 
 A number of a document is in its own units; the comments say which, and how it became ours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 In games without dice its strength is measured by pairs of games from the same openings each time,
 which differ from the training games."""
 
-from __future__ import annotations
-
 import abc
 import threading
 import time

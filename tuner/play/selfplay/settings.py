@@ -1,8 +1,6 @@
 """The settings of self-play, and its games as work for any process: games do not depend on where
 they are played or on how many run at once."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

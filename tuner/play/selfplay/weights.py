@@ -1,8 +1,6 @@
 """Self-play that learns the weights of a parameter file: the run, its progress and what it writes,
 and what it says of opponents that are not the learner: the points against them, their mistakes."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import shlex

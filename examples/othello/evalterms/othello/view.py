@@ -1,7 +1,5 @@
 """The view of a position for terms: both sides, the phase, the side to move."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -1,7 +1,5 @@
 """Othello as a record of functions; its notation."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

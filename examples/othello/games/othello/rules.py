@@ -6,8 +6,6 @@ bit 63; the state, whose bit 0 is the side to move (1: White) and whose bits fro
 plies played; a hash. Moves are numbers from 1 (a1) to 64 (h8); a side that cannot move passes, with
 move 65, and the game ends when neither can."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba

@@ -1,7 +1,5 @@
 """One `go` of UCI, and the game that `position` sets: from arguments to a task."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Which device is chosen, and the reasons why no GPU is used."""
 
-from __future__ import annotations
-
 import re
 import sys
 

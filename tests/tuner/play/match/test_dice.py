@@ -1,8 +1,6 @@
 """Matches of a game with dice: both games of a pair have the same dice, luck has mean zero, results
 are in points."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The players of one thread: each is made once for all legs, and of many the last are kept."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

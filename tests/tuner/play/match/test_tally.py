@@ -1,8 +1,6 @@
 """Counting pairs: the same as counting games; a test stops at the same pair in whatever order pairs
 end."""
 
-from __future__ import annotations
-
 import json
 import random
 

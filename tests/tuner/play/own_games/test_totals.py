@@ -1,8 +1,6 @@
 """The sentences about generated games are true for the counts, and say only what there is to
 say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

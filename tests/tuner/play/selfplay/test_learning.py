@@ -1,8 +1,6 @@
 """That it learns: a mate with a rook from nothing but piece values, as in the dissertation of
 2019."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Passes on the CPU: compiled, on threads, over data that may be larger than memory."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -15,8 +15,6 @@ of the evaluations that is not tuned.
 `ranges` (m, 2) int64 are the positions to visit. Passes read one row of the sparse matrix at a time
 and make no dense copy."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Sums in a fixed order, wherever their parts come from: parts are added to the sum of their group,
 groups to the total."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple

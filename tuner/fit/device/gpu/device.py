@@ -4,8 +4,6 @@ position.
 Matrices are products of dense rows that a kernel writes, some thousands of one phase at a time.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
