@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -63,7 +63,7 @@ class Datafit(Model):
         """What runs the passes of its loss and scores."""
         return self.device
 
-    def on(self, games: np.ndarray) -> Self:
+    def on(self, games: np.ndarray) -> Datafit:
         """Return the same on different games of the dataset."""
         return replace(self, games=games)
 

@@ -339,7 +339,7 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
                     f"{signed(change[i, j]) or 'unchanged'}"
                     f"{error_text(marks[i, j], float(errors[i, j]))}",
                 )
-                for j in range(numbers.shape[1])
+                for j in range(shape[-1])
             ]
             for i in range(len(numbers) - 1, -1, -1)
         ]
