@@ -42,8 +42,8 @@ def plain_game(
 
     def legal_moves(words: np.ndarray) -> list[int]:
         moves = np.empty(MOVES, np.uint32)
-        found: list[int] = moves[: core.write_moves(words, moves)].tolist()
-        return found
+        legal: list[int] = moves[: core.write_moves(words, moves)].tolist()
+        return legal
 
     def play(words: np.ndarray, move: int) -> np.ndarray:
         after = np.empty_like(words)
@@ -51,8 +51,10 @@ def plain_game(
         return after
 
     def result(line: Line) -> int | None:
-        found = core.outcome(line[-1])
-        return None if found == GOES_ON else -found if core.second_to_move(line[-1]) else found
+        outcome = core.outcome(line[-1])
+        return (
+            None if outcome == GOES_ON else -outcome if core.second_to_move(line[-1]) else outcome
+        )
 
     def move_named(words: np.ndarray, named: str) -> int:
         for move in legal_moves(words):

@@ -221,15 +221,15 @@ class EngineProcess:
     def until(self, last: bytes, seconds: float) -> list[bytes]:
         """Return the lines up to one that begins with `last`, see `lines`; EngineFault if they are
         too many."""
-        found, read = [], 0
+        lines, read = [], 0
         for line in self.lines(last, seconds):
-            found.append(line)
+            lines.append(line)
             read += len(line) + 1
             if read > MOST_WITHOUT_ANSWER:
                 raise EngineFault(
                     f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`"
                 )
-        return found
+        return lines
 
     def forget(self) -> None:
         """Drop what the engine has printed so far: it answers nothing that will be asked."""

@@ -119,17 +119,17 @@ def quota_of_cpus(root: Path) -> float:
         group = next(line[4:] for line in lines if line.startswith("0::/"))
     places = [root / group, *(root / group).parents]
     files = [place / "cpu.max" for place in places if place.is_relative_to(root)]
-    found = math.inf
+    least = math.inf
     with contextlib.suppress(OSError, ValueError):
         quota, period = (
             int((root / "cpu" / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
         )
-        found = quota / period if quota > 0 else found
+        least = quota / period if quota > 0 else least
     for file in files:
         with contextlib.suppress(OSError, ValueError):  # "max 100000"
             granted, period = map(int, file.read_text().split())
-            found = min(found, granted / period)
-    return found
+            least = min(least, granted / period)
+    return least
 
 
 def is_writable_place(folder: str) -> bool:

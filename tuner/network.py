@@ -170,7 +170,7 @@ def learned_network(
     first = random_network(encoding.size, layers, options.seed)
     first = first.with_flat(first.flat().astype(np.float32))
     display.begin("learning", options.epochs)
-    found = learn(
+    learned = learn(
         first,
         examples.only(~held & ~aside),
         examples.only(aside),
@@ -178,7 +178,7 @@ def learned_network(
         arrays,
         lambda line: display.counting(line["epoch"]),
     )
-    best = min(found.epochs, key=lambda line: line["aside"])["epoch"]
+    best = min(learned.epochs, key=lambda line: line["aside"])["epoch"]
     usual = LearnOptions.rate
     if best == 0 and options.rate > usual:
         raise InputError(
@@ -186,11 +186,11 @@ def learned_network(
             f" before learning; try --learning-rate {max(options.rate / 10, usual):g}"
         )
     display.begin("measuring")
-    network_logit = logits(found.network, examples.inputs[held], arrays)
+    network_logit = logits(learned.network, examples.inputs[held], arrays)
     start_logit = _start_logit(sample, held)
     origin = f"{int((~held).sum())} positions; {command}"
     file = NetworkFile(
-        game.name, encoding.name, found.network, game.points, origin, parameters.scale
+        game.name, encoding.name, learned.network, game.points, origin, parameters.scale
     )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     of_results = sample.options.targets == "results"
@@ -216,7 +216,7 @@ def learned_network(
                 key: value if key == "epoch" or value is None else round(value, 8)
                 for key, value in line.items()
             }
-            for line in found.epochs
+            for line in learned.epochs
         ],
         best_epoch=best,
         first_stage=sample.first_stage,

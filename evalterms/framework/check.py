@@ -83,18 +83,18 @@ def terms_of_file(path: Path) -> list[Term]:
         except (Exception, SystemExit) as problem:
             del sys.modules[name]
             raise ValueError(f"{line_of(problem, path)}: {message_of(problem)}") from None
-    found = {
+    values = {
         id(value): value for value in vars(sys.modules[name]).values() if isinstance(value, Term)
     }
-    if not found:
+    if not values:
         raise ValueError(f'{path}: defines no term; start with `my_term = Term("my_term")`')
-    for term in found.values():
+    for term in values.values():
         if not term.counting:
             raise ValueError(
                 f"{path}: term {term.name!r} has no function that counts; decorate one with"
                 f" @{term.name}.counts"
             )
-    return list(found.values())
+    return list(values.values())
 
 
 # the result has the type of the left operand
@@ -145,12 +145,12 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
             yield _located(problem, function.py_func.__code__.co_filename)
             return
     if term.curve is not None:
-        (found,) = [compiled.signature.return_type for compiled in term.curve.overloads.values()]
-        if found != types.float64:
+        (returned,) = [compiled.signature.return_type for compiled in term.curve.overloads.values()]
+        if returned != types.float64:
             code = term.curve.py_func.__code__
             yield (
                 f"{code.co_filename}:{code.co_firstlineno}",
-                f"{code.co_name} returns {found}, expected float64 for any float64",
+                f"{code.co_name} returns {returned}, expected float64 for any float64",
             )
             return
     own = [] if term.phase is None else [term.phase.function]
@@ -181,16 +181,16 @@ def _located(problem: Exception, file: str) -> tuple[str, str]:
 
 def _reached(functions: list[Dispatcher]) -> list[Dispatcher]:
     """Return the functions and all their callees."""
-    found, pending = {}, list(functions)
+    reached, pending = {}, list(functions)
     while pending:
         one = pending.pop()
-        if id(one) not in found:
-            found[id(one)] = one
+        if id(one) not in reached:
+            reached[id(one)] = one
             code, known = one.py_func.__code__, one.py_func.__globals__
             pending += [
                 known[name] for name in code.co_names if isinstance(known.get(name), Dispatcher)
             ]
-    return list(found.values())
+    return list(reached.values())
 
 
 def _traps(annotation) -> Iterator[tuple[int, str]]:
@@ -374,13 +374,13 @@ def check_phase(term: Term, view: ModuleType, position: np.ndarray) -> None:
     assert term.phase is not None, "asked for terms with phases"
     function, steps = term.phase
     first, second = view.first_side(position), view.second_side(position)
-    found = function(first, view.across(second)), function(second, view.across(first))
-    for value in found:
+    phases = function(first, view.across(second)), function(second, view.across(first))
+    for value in phases:
         if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= value <= steps:
             raise WrongCount(f"its phase is {value!r}, expected a whole number from 0 to {steps}")
-    if found[0] != found[1]:
+    if phases[0] != phases[1]:
         raise WrongCount(
-            f"its phase is {found[0]} for one side and {found[1]} for the opponent, expected the"
+            f"its phase is {phases[0]} for one side and {phases[1]} for the opponent, expected the"
             " same if us and them change places"
         )
 

@@ -413,12 +413,12 @@ def phase_texts(game: str, terms: Sequence[Term], key: str, rows: Rows) -> tuple
 
 def phase_in(terms: Sequence[Term]) -> Phase | None:
     """Return the phase that one of the terms has in place of the game's; ValueError for several."""
-    found = [term for term in terms if term.phase is not None]
-    if len(found) > 1:
+    phased = [term for term in terms if term.phase is not None]
+    if len(phased) > 1:
         raise ValueError(
-            f"terms {found[0].name} and {found[1].name} both have phases; expected one of them"
+            f"terms {phased[0].name} and {phased[1].name} both have phases; expected one of them"
         )
-    return found[0].phase if found else None
+    return phased[0].phase if phased else None
 
 
 def glue_text(game: str, terms: Sequence[Term], key: str, rows: Rows = ()) -> str:

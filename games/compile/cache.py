@@ -92,17 +92,17 @@ class TolerantCache:
         return getattr(self._cache, name)
 
     def load_overload(self, signature, context):
-        found = None
+        overload = None
         try:
-            found = self._cache.load_overload(signature, context)
+            overload = self._cache.load_overload(signature, context)
         except (
             Exception
         ) as problem:  # a file truncated by a full disk can raise any exception while unpickling
             note(f"unreadable cache entry ({type(problem).__name__}): compiling again")
             self._forget()
-        if found is None:
+        if overload is None:
             compilation.begin(self._kind)
-        return found
+        return overload
 
     def _forget(self) -> None:
         """Start a new index, because Numba reads the old one before it saves."""

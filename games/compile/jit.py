@@ -50,12 +50,12 @@ def modules(package: str, names: str) -> list[Path]:
     spec = find_spec(package)
     assert spec is not None and spec.submodule_search_locations, f"{package} is a package"
     folder = Path(next(iter(spec.submodule_search_locations)))
-    found = (
+    paths = (
         sorted(folder.glob("*.py"))
         if names == "*"
         else [folder / f"{name}.py" for name in names.split()]
     )
-    return [*(ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in COMPILERS), *found]
+    return [*(ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in COMPILERS), *paths]
 
 
 class Unit:

@@ -86,10 +86,10 @@ class Engine(ABC):
     def set(self, values: Mapping[str, object]) -> None:
         """Set options before the next position. InputError for unknown options and for values out
         of range."""
-        found = [checked(self.command, self.options, *each) for each in values.items()]
-        if found:
+        settings = [checked(self.command, self.options, *each) for each in values.items()]
+        if settings:
             self._process.say(
-                "".join(self.setting(*each) for each in found).encode("utf-8", "surrogateescape")
+                "".join(self.setting(*each) for each in settings).encode("utf-8", "surrogateescape")
             )
 
     def setting(self, option: EngineOption, text: str) -> str:

@@ -240,10 +240,12 @@ class Thinking:
         """Search; returns the names of the moves of the PV."""
         task = self._task
         limits = Limits(depth=task.limits.depth, nodes=task.limits.nodes)
-        found = task.search(self._searcher, task.line, limits, self._report, lambda: self._halted)
+        searched = task.search(
+            self._searcher, task.line, limits, self._report, lambda: self._halted
+        )
         if self._watched is not None:
-            self._watched(task.line, found)
-        return self._write_info(found)
+            self._watched(task.line, searched)
+        return self._write_info(searched)
 
     def _report(self, found: Found, *others: Found) -> None:
         """Report a completed depth, and stop at the soft limit or at a result that is enough."""

@@ -211,7 +211,7 @@ def search_root_moves(
     True, the caller also calls `searcher.stop()`. Moves are searched with a full window each, which
     takes several times as long as one search of all of them."""
     started, nodes = time.monotonic(), 0
-    found = Found(0.0, None, (moves[0],), 0, 0, 0.0)
+    best_so_far = Found(0.0, None, (moves[0],), 0, 0, 0.0)
     order = list(moves)
 
     def stop_if_asked(_: Found) -> None:
@@ -246,17 +246,17 @@ def search_root_moves(
             if best is None or one.value > best.value:
                 best = one
         if best is not None and (
-            len(results) == len(order) or best.pv[0] != found.move or depth == MIN_DEPTH
+            len(results) == len(order) or best.pv[0] != best_so_far.move or depth == MIN_DEPTH
         ):
-            found = best  # an incomplete depth counts only if it found a better move
-        found = replace(found, nodes=nodes, seconds=time.monotonic() - started)
+            best_so_far = best  # an incomplete depth counts only if it found a better move
+        best_so_far = replace(best_so_far, nodes=nodes, seconds=time.monotonic() - started)
         if len(results) < len(order):
-            return found
+            return best_so_far
         order.sort(key=lambda move: -results[move].value)  # equal moves keep their order
-        report(found, *(results[move] for move in order if move != found.move))
+        report(best_so_far, *(results[move] for move in order if move != best_so_far.move))
         if stopping() or nodes >= limits.nodes:
-            return found
-    return found
+            return best_so_far
+    return best_so_far
 
 
 def _one_ply_more(win_in: int | None, value: float) -> int | None:

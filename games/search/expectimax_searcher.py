@@ -103,18 +103,18 @@ class ExpectimaxSearcher:
             raise ValueError(f"a search over dice is limited by a depth of 1 to {MAX_DEPTH} alone")
         started, words = time.monotonic(), np.ascontiguousarray(line[-1])
         self._work.stop[0] = 0
-        found = self._searched(words, 1, started)
+        deepest = self._searched(words, 1, started)
         if report:
-            report(found)
+            report(deepest)
         for depth in range(2 if report else limits.depth, limits.depth + 1):
             if depth > 1:
                 deeper = self._searched(words, depth, started)
                 if self._work.stop[0]:
                     break
-                found = deeper
+                deepest = deeper
                 if report:
-                    report(found)
-        return found
+                    report(deepest)
+        return deepest
 
     def centipawns(self, value: float) -> float:
         """Return a value v in centipawns."""

@@ -16,9 +16,9 @@ from games.shogi.search import searcher
 
 def after(words: np.ndarray, move: int) -> np.ndarray:
     """Return the position after a legal move."""
-    found = np.empty_like(words)
-    play(words, move, found)
-    return found
+    position = np.empty_like(words)
+    play(words, move, position)
+    return position
 
 
 def plies(positions: np.ndarray) -> np.ndarray:

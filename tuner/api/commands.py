@@ -37,12 +37,12 @@ class TrainedNetwork(Trained):
 def _options_of(command: str, without: str) -> Callable[[F], F]:
     """Return a decorator that makes the options of a command keywords of a function; `without`
     names those that are its arguments."""
-    found = [
+    options = [
         (each.name, _type_of(each), as_field(each))
         for each in all_in(importlib.import_module(f"tuner.commands.{command}").TABLE)
         if each.names[0].startswith("-") and each.name not in without.split()
     ]
-    return takes(make_dataclass(command, found, bases=(Settings,), frozen=True, kw_only=True))
+    return takes(make_dataclass(command, options, bases=(Settings,), frozen=True, kw_only=True))
 
 
 def _type_of(option: Option) -> Any:
@@ -67,8 +67,8 @@ def train_network(
     (.yaml, its weights in an .npz). `start` searches the positions, and is compared with the
     network on held-out games; `lambda_` is --lambda."""
     more = {"games": paths_of(games), "output": str(output)}
-    found = network.run(_given(network, "train_network", options, start, **more))
-    return TrainedNetwork(**vars(found), network=load_network(output))
+    trained = network.run(_given(network, "train_network", options, start, **more))
+    return TrainedNetwork(**vars(trained), network=load_network(output))
 
 
 @_options_of("dataset", "output params source engine not_linear held_out cluster")

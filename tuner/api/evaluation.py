@@ -147,8 +147,8 @@ class Player(abc.ABC):
             words = np.array(
                 [self.position(position) for position in positions], np.uint64
             ).reshape(-1, self.evaluation.game.words)
-        found: NDArray[np.float64] = self.evaluation.scorer("cpu")(words)
-        return found
+        centipawns: NDArray[np.float64] = self.evaluation.scorer("cpu")(words)
+        return centipawns
 
     @overload
     def expected_score(self, positions: str | Board) -> float: ...
@@ -166,8 +166,8 @@ class Player(abc.ABC):
     def explain(self, position: Position) -> str:
         """A table of what every term contributes to the evaluation of a position, or what a network
         makes of it."""
-        found = self.evaluation.explain(self.position(position))
-        return _printed(lambda console: self.evaluation.show(console, found, False))
+        explained = self.evaluation.explain(self.position(position))
+        return _printed(lambda console: self.evaluation.show(console, explained, False))
 
 
 class Evaluation(Player):
@@ -372,11 +372,11 @@ def load(
     A file with `terms: rows` has no terms that could be counted here: its numbers are learned from
     rows of another program."""
     paths = tuple(str(path) for path in terms)
-    found = load_parameters(str(parameters), paths, add_missing)
-    engine = None if found.of_rows else load_engine(str(parameters), paths, add_missing)[0]
+    loaded = load_parameters(str(parameters), paths, add_missing)
+    engine = None if loaded.of_rows else load_engine(str(parameters), paths, add_missing)[0]
     # numbers that the file lacks are in no file yet
     return Evaluation(
-        engine, found, str(parameters), None if add_missing else str(parameters), paths
+        engine, loaded, str(parameters), None if add_missing else str(parameters), paths
     )
 
 

@@ -123,8 +123,8 @@ def tune(
     if output is None:
         result = replace(result, output=None)
     path = None if output is None else str(written)
-    found = Evaluation(evaluation.counted_by, learned, path or "learned", path, evaluation.terms)
-    return Tuned(found, result, tuple(notes.lines))
+    improved = Evaluation(evaluation.counted_by, learned, path or "learned", path, evaluation.terms)
+    return Tuned(improved, result, tuple(notes.lines))
 
 
 class Build(Protocol[P, R]):

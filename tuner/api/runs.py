@@ -111,9 +111,9 @@ def _files_of(players: Sequence[Player | str | Path]) -> Iterator[tuple[list[str
     """Yield players as arguments of commands, of evaluations their files, and the files of terms of
     these; an evaluation without a file is written for as long."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
-        found = [file_of(each, Path(folder) / str(i)) for i, each in enumerate(players)]
-        terms = (os.path.abspath(path) for _, own in found for path in own)
-        yield [file for file, _ in found], list(dict.fromkeys(terms))
+        named = [file_of(each, Path(folder) / str(i)) for i, each in enumerate(players)]
+        terms = (os.path.abspath(path) for _, own in named for path in own)
+        yield [file for file, _ in named], list(dict.fromkeys(terms))
 
 
 def _pairs_of(kind: Callable[..., PairsRun[Pairs]], settings: AnySettings, function: str) -> Pairs:
@@ -163,8 +163,8 @@ def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
     with _files_of([player]) as (files, terms):
         settings = optimize_settings(files[0], options, terms)
         run = OptimizeRun(settings, None, KeptNotes(), Path(options["options"]))
-        found = _played(run, options.get("run"), "optimize_numbers")
-        return decided(found, OnThreads(settings.workers or available_cpus()), run.display)
+        optimized = _played(run, options.get("run"), "optimize_numbers")
+        return decided(optimized, OnThreads(settings.workers or available_cpus()), run.display)
 
 
 @typed
@@ -222,10 +222,10 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
         learned = load_network(written) if holds_network(written) else load(written, terms)
         if not kept and output is None:  # its file is gone with the folder
             learned.name, learned.path = "learned", None
-    found = vars(outcome) | {"match": None}  # a command for people
+    plain = vars(outcome) | {"match": None}  # a command for people
     if not kept:
-        found |= {"run": None, "output": settings.output, "advice": ""}
-    return SelfPlayed(**found, learned=learned)
+        plain |= {"run": None, "output": settings.output, "advice": ""}
+    return SelfPlayed(**plain, learned=learned)
 
 
 class PlayGames(Protocol[P, R]):

@@ -129,8 +129,8 @@ class ClusterRunning:
             self._flush()
             for call in self._wait():
                 numbers, _ = self._calls.pop(call)
-                found = self._result(call, numbers)
-                for number, result in zip(numbers, found.results, strict=False):
+                done = self._result(call, numbers)
+                for number, result in zip(numbers, done.results, strict=False):
                     del self._pending[number]
                     if result is not None:
                         yield result
@@ -335,9 +335,9 @@ def _require_scheduler(address: str) -> None:
         socket.create_connection(
             (host, port), CONNECT_SECONDS
         ).close()  # a connection that is refused is not tried again
-        found = asyncio.run(asked())
-        if found != "Scheduler":
-            raise ValueError(f"it is a {found}")
+        answer = asyncio.run(asked())
+        if answer != "Scheduler":
+            raise ValueError(f"it is a {answer}")
     except Exception as problem:  # what answers may be anything
         raise InputError(
             f"--cluster {address}: no scheduler answers ({_line(problem)}); start one with dask"
@@ -463,9 +463,9 @@ class Cluster:
                     f"worker {address}: evaltune {here['evaltune']} is not installed there"
                     f" ({_line(there)}); install the same version on every machine"
                 )
-            if found := difference(there, here):
+            if differs := difference(there, here):
                 raise InputError(
-                    f"worker {address}: {found}; install the same version on every machine"
+                    f"worker {address}: {differs}; install the same version on every machine"
                 )
 
     def retire(self, address: str, there: dict[str, str]) -> None:
@@ -538,8 +538,10 @@ class Cluster:
         """Return the result of a call of Dask; TimeoutError if it does not come in time."""
 
         async def called() -> Any:
-            found = call()
-            return await found if asyncio.iscoroutine(found) or asyncio.isfuture(found) else found
+            result = call()
+            return (
+                await result if asyncio.iscoroutine(result) or asyncio.isfuture(result) else result
+            )
 
         answer = asyncio.run_coroutine_threadsafe(called(), self._loop)
         try:

@@ -32,17 +32,17 @@ PACKAGES = (
 def program() -> dict[str, str]:
     """Return the versions of evaltune, of Python and of packages by name, and a hash of evaltune's
     sources."""
-    found = {
+    versions = {
         "evaltune": __version__,
         "sources": _sources(),
         "Python": ".".join(platform.python_version_tuple()[:2]),
     }
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 @cache
@@ -54,14 +54,14 @@ def fingerprint() -> str:
 def difference(there: dict[str, str], here: dict[str, str]) -> str | None:
     """Return the difference between two programs, in words; None if they are the same."""
     for name, wanted in here.items():
-        found = there.get(name, "unknown")
-        if found != wanted and name == "sources":
+        theirs = there.get(name, "unknown")
+        if theirs != wanted and name == "sources":
             return (
-                f"different sources of evaltune {here['evaltune']} there ({found[:8]}) than here"
+                f"different sources of evaltune {here['evaltune']} there ({theirs[:8]}) than here"
                 f" ({wanted[:8]})"
             )
-        if found != wanted:
-            return f"{name} {found} there, {wanted} here"
+        if theirs != wanted:
+            return f"{name} {theirs} there, {wanted} here"
     return None
 
 
@@ -136,7 +136,7 @@ def perform(call: Call, spec: Any, *shared: Any) -> Done:
         return Done([None] * len(call.tasks), 0.0)
     kept.busy = True
     try:
-        found = [
+        results = [
             (
                 None
                 if kept.stop.is_set()
@@ -144,7 +144,7 @@ def perform(call: Call, spec: Any, *shared: Any) -> Done:
             )
             for task, places in call.tasks
         ]
-        return Done(found, time.perf_counter() - begun)
+        return Done(results, time.perf_counter() - begun)
     finally:
         kept.busy = False
 
@@ -169,11 +169,11 @@ def end_job(job: str) -> None:
         _ended[job] = None
         for old in list(_ended)[:-64]:
             del _ended[old]
-        found = [_states.pop(key) for key in [key for key in _states if key[1] == job]]
-    for kept in found:
+        ended = [_states.pop(key) for key in [key for key in _states if key[1] == job]]
+    for kept in ended:
         kept.stop.set()
-    if found:  # not here: this thread talks to the scheduler
-        threading.Thread(target=_release, args=(found,), daemon=True).start()
+    if ended:  # not here: this thread talks to the scheduler
+        threading.Thread(target=_release, args=(ended,), daemon=True).start()
 
 
 def _require_program(call: Call) -> None:

@@ -100,15 +100,15 @@ def run(arguments: Arguments) -> CommandResult:
                 f"{name}: no standard_errors, so no change can be tested; expected a learned file,"
                 " as `tuner tune` writes it"
             )
-    found = compare(files)
+    comparison = compare(files)
     named = (
         {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
     )
-    result = {**named, **differences(found, supported)}
+    result = {**named, **differences(comparison, supported)}
     view = View(
         tuple(one_line(name) for name in names),
         {LARGEST: MIN_CHANGE, SUPPORTED: 0, ALL: MIN_CHANGE}.get(arguments.show, arguments.show),
         supported,
         arguments.show == LARGEST,
     )
-    return CommandResult(result, show=lambda console: show(console, found, view))
+    return CommandResult(result, show=lambda console: show(console, comparison, view))

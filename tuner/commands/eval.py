@@ -90,13 +90,13 @@ def run(arguments: Arguments) -> CommandResult:
     if source is not None:
         return _scores(game, score, source, arguments.json)
     words = _position(game, arguments)
-    found = evaluation.explain(words)
+    explained = evaluation.explain(words)
 
     def show(console: Console) -> None:
         print(game.draw(words) + "\n")
-        evaluation.show(console, found, arguments.all)
+        evaluation.show(console, explained, arguments.all)
 
-    return CommandResult(found, show=show)
+    return CommandResult(explained, show=show)
 
 
 def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> CommandResult:
@@ -120,8 +120,8 @@ def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> 
         limits = Limits(depth=arguments.depth)
     with TerminalDisplay() as display:
         display.begin("searching")
-        found = solve_suite(evaluation, source, limits, display.counting)
-    return CommandResult({"file": source, **asdict(found)}, found.lines)
+        solved = solve_suite(evaluation, source, limits, display.counting)
+    return CommandResult({"file": source, **asdict(solved)}, solved.lines)
 
 
 def _file_of(arguments: Arguments) -> str | None:
@@ -159,13 +159,13 @@ def _scores(
     """Print one score per line as they are known; with --json return them all."""
     from tuner.evaluation.explain import scores_of
 
-    found = []
+    rounded = []
     for scores in scores_of(game, values, source):
         if as_json:
-            found += [round(score, 2) for score in scores.tolist()]
+            rounded += [round(score, 2) for score in scores.tolist()]
         else:
             print("\n".join(f"{score:.2f}" for score in scores.tolist()))
-    return CommandResult({"file": source, "scores": found})
+    return CommandResult({"file": source, "scores": rounded})
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,14 @@ class SuiteResult:
     def lines(self) -> list[str]:
         """As lines of text."""
         share = 100 * self.solved / self.positions
-        found = [
+        text = [
             f"solved {self.solved:,} of {self.positions:,} positions ({share:.1f} %),"
             f" {1000 * self.seconds:.1f} CPU ms each"
         ]
         if self.points is not None and self.most:
             share = 100 * self.points / self.most
-            found.append(f"points: {self.points:,} of {self.most:,} ({share:.1f} %)")
-        return found
+            text.append(f"points: {self.points:,} of {self.most:,} ({share:.1f} %)")
+        return text
 
 
 def solve_suite(

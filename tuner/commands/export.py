@@ -163,18 +163,20 @@ def _as_text(arguments: Arguments, path: Path) -> CommandResult:
 
     form, output = arguments.format, arguments.output
     name, numbers = str(arguments.params), (arguments.scale_to, arguments.decimals, arguments.flip)
-    found = exported_file(path, name, form, *numbers, arguments.terms)
+    exported = exported_file(path, name, form, *numbers, arguments.terms)
     if output is not None:
-        require_writable(Path(output), EXPORT, found.files)
-        replace_file(Path(output), found.text)
+        require_writable(Path(output), EXPORT, exported.files)
+        replace_file(Path(output), exported.text)
     # what the text itself does not say
-    for note in found.notes or [found.rounding] * (output is None and bool(found.rounding)):
+    for note in exported.notes or [exported.rounding] * (
+        output is None and bool(exported.rounding)
+    ):
         show_note(note)
-    result = {"file": str(path), "format": form, "output": output, **found.plain}
+    result = {"file": str(path), "format": form, "output": output, **exported.plain}
     if output is not None:
-        return CommandResult(result, (f"wrote {one_line(output)}: {found.holds}",))
-    result["text"] = found.text
-    return CommandResult(result, show=lambda console: sys.stdout.write(found.text))
+        return CommandResult(result, (f"wrote {one_line(output)}: {exported.holds}",))
+    result["text"] = exported.text
+    return CommandResult(result, show=lambda console: sys.stdout.write(exported.text))
 
 
 def _into_sources(arguments: Arguments, path: str, r: Rounded) -> CommandResult:

@@ -143,8 +143,8 @@ def _written(arguments: Arguments, result: Optimized, into: dict[str, Any]) -> O
 
     from tuner.optimize.best import PARAMETERS
 
-    found = None
+    written = None
     if result.better:
         best = str(Path(str(result.run)) / PARAMETERS)
-        found = _export(arguments, best, into).result
-    return replace(result, sources=tuple(arguments.into), into=found)
+        written = _export(arguments, best, into).result
+    return replace(result, sources=tuple(arguments.into), into=written)

@@ -387,9 +387,9 @@ def _with_stages(parameters: Parameters, arguments: Arguments) -> Parameters:
         )
     if fault := fault_of_spans(Stages(names, parameters.steps, spans)):
         raise InputError(f"--stages: {fault}")
-    found = staged(parameters, names, spans)
-    require_names(found, " ".join(arguments.params), f"--stages there are {', '.join(names)}")
-    return found
+    with_stages = staged(parameters, names, spans)
+    require_names(with_stages, " ".join(arguments.params), f"--stages there are {', '.join(names)}")
+    return with_stages
 
 
 def _of_rows(arguments: Arguments) -> Parameters:
@@ -401,10 +401,10 @@ def _of_rows(arguments: Arguments) -> Parameters:
         (f"--terms {path}", True, "another program counts the terms of rows")
         for path in arguments.terms
     )
-    found = scan(arguments.params[0])
+    rows = scan(arguments.params[0])
     stages, spans = _stages(arguments) if arguments.stages else (None, ())
     phases = arguments.phases or max((high for _, high in spans), default=None)
-    return _spanned(found.parameters(_named_game(arguments), stages, phases), spans)
+    return _spanned(rows.parameters(_named_game(arguments), stages, phases), spans)
 
 
 def _zeros_of_rows(arguments: Arguments, layout: Layout) -> Parameters:
@@ -416,10 +416,10 @@ def _zeros_of_rows(arguments: Arguments, layout: Layout) -> Parameters:
 
 def _spanned(parameters: Parameters, spans: Spans) -> Parameters:
     """Return parameters whose stages have these phases; InputError for phases that cannot be."""
-    found = replace(parameters, spans=spans)
-    if fault := fault_of_spans(found.staging):
+    with_spans = replace(parameters, spans=spans)
+    if fault := fault_of_spans(with_spans.staging):
         raise InputError(f"--stages: {fault}")
-    return found
+    return with_spans
 
 
 def _stages(arguments: Arguments, usual: Sequence[str] = STAGES) -> tuple[tuple[str, ...], Spans]:

@@ -46,8 +46,8 @@ def run(arguments: Arguments) -> CommandResult:
             require_writable(Path(arguments.output), EXPORT, ())
             replace_file(Path(arguments.output), text)
             return CommandResult({"output": arguments.output}, (f"wrote {arguments.output}",))
-        found = {"language": arguments.language, "text": text}
-        return CommandResult(found, show=lambda console: sys.stdout.write(text))
+        traced = {"language": arguments.language, "text": text}
+        return CommandResult(traced, show=lambda console: sys.stdout.write(text))
     if arguments.language not in LANGUAGES:
         raise InputError(
             f"--language {arguments.language}: with PARAMS expected {' or '.join(LANGUAGES)};"

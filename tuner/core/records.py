@@ -126,11 +126,11 @@ class Twice(Exception):
 
 def with_each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of JSON with these pairs; Twice for a key that it has twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         raise Twice(next(name for name in names if names.count(name) > 1))
-    return found
+    return values
 
 
 def find_fault(value: Any, kind: Any, where: str = "") -> Fault:

@@ -105,9 +105,9 @@ class Rows(NamedTuple):
 
     def dense(self, columns: int) -> np.ndarray:
         """Return the rows as a dense array (n, columns) of float64."""
-        found = np.zeros((len(self.phase), columns))
-        found[self.of, self.index] = self.count
-        return found
+        matrix = np.zeros((len(self.phase), columns))
+        matrix[self.of, self.index] = self.count
+        return matrix
 
 
 Sparse = TypeVar("Sparse", bound=NamedTuple)

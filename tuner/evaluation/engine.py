@@ -224,9 +224,9 @@ class CompiledTerms:
         kept = [k for k, part in enumerate(parts) if part.any() or terms[k].phase] or [0]
         if len(kept) == len(terms):
             return self.composition, packed
-        found = compose(self.game.name, [terms[k] for k in kept], self.rows)
+        smaller = compose(self.game.name, [terms[k] for k in kept], self.rows)
         left = np.concatenate([parts[k] for k in kept], axis=1)
-        return found, np.concatenate([found.form.packed(row) for row in left])
+        return smaller, np.concatenate([smaller.form.packed(row) for row in left])
 
     def coefficients(self, positions: np.ndarray) -> Rows:
         """Return the sparse coefficients of positions (n, words): the inputs of

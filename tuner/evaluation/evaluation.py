@@ -228,13 +228,13 @@ class WeightsEvaluation(NamedTuple):
                     f"`{what}` names {name}, but self-play learns each number alone; delete"
                     f" `{what}`, or learn from games with `tuner tune`"
                 )
-        found = ~self.parameters.mask((*self.parameters.fixed, *fixed))
-        if not found.any():
+        learns = ~self.parameters.mask((*self.parameters.fixed, *fixed))
+        if not learns.any():
             raise InputError(
                 "every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn;"
                 " free some"
             )
-        return found
+        return learns
 
     def limits(self) -> tuple[Any, Any]:
         return self.parameters.limits()

@@ -80,14 +80,14 @@ def _nonlinear(
     weights = parameters.weights.copy()
     for term in terms:
         weights[:, _columns(engine, term.name)] = 0.0
-    before, found = engine.values(words[None, :], weights)[0], {}
+    before, parts = engine.values(words[None, :], weights)[0], {}
     for term in sorted(terms, key=lambda term: term.scales):
         columns = _columns(engine, term.name)
         weights[:, columns] = parameters.weights[:, columns]
         after = engine.values(words[None, :], weights)[0]
-        found[term.name] = np.full(len(weights), after - before)
+        parts[term.name] = np.full(len(weights), after - before)
         before = after
-    return found
+    return parts
 
 
 def _columns(engine: CompiledTerms, term: str) -> np.ndarray:

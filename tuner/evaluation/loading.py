@@ -95,11 +95,11 @@ def engine_of(spec: EngineSpec) -> CompiledTerms:
     """Return the engine of a spec, made once in each process. InputError for terms that are wrong
     here."""
     with _making:
-        found = _engines.get(spec)
-        if found is None:
-            found = _made(spec)
-        _keep(spec, found)
-    return found
+        engine = _engines.get(spec)
+        if engine is None:
+            engine = _made(spec)
+        _keep(spec, engine)
+    return engine
 
 
 def _keep(spec: EngineSpec, engine: CompiledTerms) -> None:
@@ -195,9 +195,9 @@ def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
     path, known = Path(name), bundled()
     if os.path.isfile(path) or path.suffix:
         return path
-    found = known.get(str(path) if len(path.parts) == 2 else f"{game}/{path}")
-    if found is not None:
-        return found
+    known_path = known.get(str(path) if len(path.parts) == 2 else f"{game}/{path}")
+    if known_path is not None:
+        return known_path
     if os.path.lexists(path):
         return path
     named = str(path.parent if len(path.parts) == 2 else path)

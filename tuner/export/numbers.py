@@ -78,11 +78,11 @@ def unique(names: Sequence[str]) -> list[str]:
     taken: set[str] = set()
     result = []
     for name in names:
-        found, k = name, 2
-        while found in taken or (found != name and found in names):
-            found, k = f"{name}_{k}", k + 1
-        taken.add(found)
-        result.append(found)
+        free, k = name, 2
+        while free in taken or (free != name and free in names):
+            free, k = f"{name}_{k}", k + 1
+        taken.add(free)
+        result.append(free)
     return result
 
 
@@ -312,27 +312,27 @@ def settings_of(
         if path.suffix in (".yaml", ".yml")
         else _of_lines(path)
     )
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     rounded = []
     for where, name, text in numbers:
         option = options.get(name)
         if option is None:
             raise InputError(f"{where}: {engine} has no option {name!r}")
-        if name in found:
+        if name in settings:
             raise InputError(f"{where}: the option {name!r} is set twice")
         if option.kind == "spin":
             text, change = _whole(text, where, option, engine)
             rounded += [change] if change else []
-        found[name] = text
+        settings[name] = text
     notes = (
         [
-            f"{path}: {len(rounded)} of {len(found)} values are rounded to whole numbers, by at"
+            f"{path}: {len(rounded)} of {len(settings)} values are rounded to whole numbers, by at"
             f" most {max(rounded):.2g}"
         ]
         if rounded
         else []
     )
-    return found, notes
+    return settings, notes
 
 
 def _whole(text: str, where: str, option: EngineOption, engine: str) -> tuple[str, float]:

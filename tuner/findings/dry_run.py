@@ -38,8 +38,8 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     datafit = problem.datafit
     curvature = datafit.curvature(problem.start)
     null_space = find_null_space(problem, problem.start, curvature, data.layout.places)
-    found = standard_errors(problem, problem.start, curvature, null_space)
-    reach = reach_of(found.games) * found.standard_errors[:, : data.layout.size]
+    uncertainty = standard_errors(problem, problem.start, curvature, null_space)
+    reach = reach_of(uncertainty.games) * uncertainty.standard_errors[:, : data.layout.size]
     seconds, memory = cost_of(datafit)
     return {
         "games": len(datafit.games),
@@ -54,7 +54,9 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
             }
             for place in (data.layout.headline if words.ratios else [])
         ],
-        "ratios": to_json(ratios_of(found, problem.start, data.layout) if words.ratios else []),
+        "ratios": to_json(
+            ratios_of(uncertainty, problem.start, data.layout) if words.ratios else []
+        ),
         "cpu_seconds": round(seconds),
         "megabytes": round(memory),
         "unit": words.unit,

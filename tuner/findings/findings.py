@@ -59,9 +59,9 @@ def _errors(datafit: Datafit, weights) -> tuple[int, float, float]:
     """Return the number of positions, the root mean square of outcome minus value, and the
     deviation of the outcomes."""
     number, squares, total, total_squares = 0, 0.0, 0.0, 0.0
-    for found in predictions(datafit, weights, datafit.sampled_games(MAX_POSITIONS)):
-        outcome = datafit.data.outcome[found.place].astype(float)
-        residual = outcome - (2 * found.score - 1)
+    for predicted in predictions(datafit, weights, datafit.sampled_games(MAX_POSITIONS)):
+        outcome = datafit.data.outcome[predicted.place].astype(float)
+        residual = outcome - (2 * predicted.score - 1)
         number += len(outcome)
         squares += float(residual @ residual)
         total += float(outcome.sum())
@@ -158,9 +158,9 @@ def calibration(datafit: Datafit, weights: np.ndarray) -> list[Bin]:
     equal positions. There is no interval where all games of a bin ended alike, but not by wins
     of one side alone."""
     games = datafit.sampled_games(MAX_POSITIONS)
-    found = list(predictions(datafit, weights, games))
+    predicted = list(predictions(datafit, weights, games))
     place, score = (
-        np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score")
+        np.concatenate([getattr(part, name) for part in predicted]) for name in ("place", "score")
     )
     actual = 0.5 + 0.5 * datafit.data.outcome[place].astype(float)
     game = datafit.data.game[games][
@@ -246,12 +246,14 @@ def _change(result: FitResult, learned: Datafit, held_out: Datafit | None) -> Ch
     from_constant = change_of_loss(held_out, result.reference, result.weights, constant)
     beaten = from_constant.before < change.before
     change = from_constant if beaten else change
-    found = change.difference
+    difference = change.difference
     return replace(
         change,
         before=round(change.before, 7),
         after=round(change.after, 7),
-        difference=(found if found.low < found.high else Estimate(found.value)).rounded(7),
+        difference=(
+            difference if difference.low < difference.high else Estimate(difference.value)
+        ).rounded(7),
         constant=beaten or None,
     )
 
@@ -420,13 +422,13 @@ def advice(
             )
         elif games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
-    if change and math.isfinite((found := change.difference).half_width):
-        if found.low <= 0 <= found.high:
+    if change and math.isfinite((difference := change.difference).half_width):
+        if difference.low <= 0 <= difference.high:
             lines.append(
                 f"no significant change on held-out {of}; only a match can tell whether it plays"
                 " better"
             )
-        elif found.low > 0:
+        elif difference.low > 0:
             worse = "a constant" if change.constant else "the starting values"
             lines.append(
                 f"the learned values predict the {results} of held-out {of} worse than {worse}"

@@ -82,11 +82,11 @@ def identify(
 def _positions(problem: Problem) -> np.ndarray:
     """Return the number of positions that each weight applies to, in the shape of the weights."""
     datafit = problem.datafit
-    found = np.full(problem.start.shape, datafit.positions)
+    counts = np.full(problem.start.shape, datafit.positions)
     shares = datafit.shares > 0
     applies, _ = datafit.use
-    found[:, : applies.shape[1]] = shares @ applies
-    return found
+    counts[:, : applies.shape[1]] = shares @ applies
+    return counts
 
 
 def _scaled(part: np.ndarray) -> np.ndarray:
@@ -124,9 +124,9 @@ def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
     _, _, pivots = qr(basis.T, mode="economic", pivoting=True)
     first = np.sort(pivots[:rank])
     inside = left[:, :rank] @ np.linalg.inv(left[first, :rank])
-    found = np.zeros((len(applies), rank))
-    found[applies] = inside
-    return list(found.T)
+    directions = np.zeros((len(applies), rank))
+    directions[applies] = inside
+    return list(directions.T)
 
 
 def _described(
@@ -160,15 +160,15 @@ def _described(
 def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[Direction]:
     """Return `numbers` and a `text` of each direction; one that is the same in several stages once,
     with its stages."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    merged: dict[tuple[str, ...], list[str]] = {}
     for numbers in filter(None, directions):
         stage = next(
             (name for name in stages if all(one.endswith(f" {name}") for one in numbers)), ""
         )
-        found.setdefault(tuple(one.removesuffix(f" {stage}") for one in numbers), []).append(stage)
+        merged.setdefault(tuple(one.removesuffix(f" {stage}") for one in numbers), []).append(stage)
     return [
         Direction(list(numbers), _text(numbers) + f" ({', '.join(of)})" * any(of))
-        for numbers, of in found.items()
+        for numbers, of in merged.items()
     ]
 
 

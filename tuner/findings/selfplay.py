@@ -103,15 +103,15 @@ def played_values(learned: Learned, number: int, display: Display) -> PlayedValu
     """Play `number` games of what a run learned, and return their values and results as those that
     it learned from."""
     display.begin("playing", number)
-    found: list[Episode] = []
+    episodes: list[Episode] = []
     for k in range(learned.games, learned.games + number):
         episode = play_episode(
             learned.game, learned.searcher, learned.plan, k, learned.seed, learned.opening(k)
         )
         assert episode is not None, "nobody stops it"
-        found.append(episode)
-        display.counting(len(found))
-    values = values_of(found, learned.scale, learned.start)
+        episodes.append(episode)
+        display.counting(len(episodes))
+    values = values_of(episodes, learned.scale, learned.start)
     return of_wins(values, learned.game.points) if learned.wins else values
 
 
@@ -262,9 +262,9 @@ def _resampled(counts: np.ndarray, differences: np.ndarray) -> np.ndarray:
     is the error of the games themselves: resampling adds noise, which alone makes errors larger."""
     random, games = np.random.default_rng(1), len(counts)
     drawn = random.multinomial(games, np.full(games, 1 / games), RESAMPLES).astype(float)
-    found = np.abs(drawn @ differences).sum(1) / (drawn @ counts).sum(1)
+    errors = np.abs(drawn @ differences).sum(1) / (drawn @ counts).sum(1)
     own = np.abs(differences.sum(0)).sum() / counts.sum()
-    return np.maximum(found - (found.mean() - own), 0.0)
+    return np.maximum(errors - (errors.mean() - own), 0.0)
 
 
 WALKS, SEED = 1000, 1

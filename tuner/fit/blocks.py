@@ -98,8 +98,8 @@ class Part:
         else:
             squares = ((at[:, i] - at[:, j]) ** 2).sum(axis=0)
             related = np.exp(-squares / (2 * form.length**2))
-        found = form.near * related + (1 - form.near) * same
-        return found * form.stages ** np.abs(self.stage[i] - self.stage[j])
+        correlated = form.near * related + (1 - form.near) * same
+        return correlated * form.stages ** np.abs(self.stage[i] - self.stage[j])
 
     def root(self, form: Smoothness) -> Root:
         """Return the square root of the covariance (n, n) of one board, without units."""
@@ -136,7 +136,7 @@ class Part:
         n, stages = self.indices.shape[1], len(np.unique(self.stage))
         few = np.arange(min(n, LONG // stages * stages))
         half = Root(self.covariance(form, *np.meshgrid(few, few, indexing="ij")), False)
-        found = (half.solve(np.eye(len(few))) ** 2).sum(axis=0)
+        squares = (half.solve(np.eye(len(few))) ** 2).sum(axis=0)
         middle = len(few) // 2 // stages * stages
         own = 1 / (1 - SHARED)
         between = (
@@ -145,8 +145,8 @@ class Part:
             else (own + (1 / (1 - SHARED + SHARED * self.buckets) - own) / self.buckets)
         )
         if len(few) == n:
-            return found * between
-        return np.resize(found[middle : middle + stages], n) * between
+            return squares * between
+        return np.resize(squares[middle : middle + stages], n) * between
 
     def turned(self, values: np.ndarray, power: int) -> np.ndarray:
         """Return values (m, n, k) with the square root of the covariance of buckets, to a power,
@@ -166,8 +166,8 @@ class Part:
         m, n, k = turned.shape
         if m == 1:
             return function(turned[0])[None]
-        found = function(turned.transpose(1, 0, 2).reshape(n, m * k))
-        return found.reshape(n, m, k).transpose(1, 0, 2)
+        turned_back = function(turned.transpose(1, 0, 2).reshape(n, m * k))
+        return turned_back.reshape(n, m, k).transpose(1, 0, 2)
 
 
 @dataclass(frozen=True)
@@ -212,13 +212,13 @@ class Block:
     def _of_parts(
         self, vectors: np.ndarray, function: Callable[[Part, np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        found, begin = np.empty(vectors.shape), 0
+        products, begin = np.empty(vectors.shape), 0
         for part in self.parts:
             some = slice(begin, begin + part.indices.size)
             values = vectors[some].reshape(*part.indices.shape, -1)
-            found[some] = function(part, values).reshape(found[some].shape)
+            products[some] = function(part, values).reshape(products[some].shape)
             begin = some.stop
-        return found
+        return products
 
     def root(self, form: Smoothness, vectors: np.ndarray) -> np.ndarray:
         """Return S x."""
@@ -292,7 +292,7 @@ def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray
     """Return the blocks of the `allowed` weights (stages, columns + 1): each list or table, and the
     single weights of each term, which are not related. `units` (columns,)."""
     singles: dict[str, list[int]] = {}
-    found = []
+    blocks = []
     for place in places:
         if place.size == 1:
             singles.setdefault(place.term, []).append(place.first)
@@ -302,12 +302,12 @@ def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray
             buckets = place.shape[0] if len(place.shape) > 2 and len(board) == 2 else 1
             # those of different buckets next to one another
             groups = boards.reshape(buckets, -1, boards.shape[1]).swapaxes(0, 1)
-            found.append(block_of(groups, board, allowed, units))
-    found += [
+            blocks.append(block_of(groups, board, allowed, units))
+    blocks += [
         block_of(np.array(columns).reshape(-1, 1, 1), (1,), allowed, units)
         for columns in singles.values()
     ]
-    return [block for block in found if block.parts]
+    return [block for block in blocks if block.parts]
 
 
 def block_of(
@@ -377,10 +377,10 @@ def within_boards(
     inner = [banded_root(root, some) for some in told]
 
     def each(vectors: np.ndarray) -> np.ndarray:
-        found = np.empty(vectors.shape)
+        products = np.empty(vectors.shape)
         for i, (one, right) in enumerate(zip(inner, vectors / units, strict=True)):
-            found[i] = root.lower @ one.solve(one.solve(root.lower.T @ right), True)
-        return found / units / scale
+            products[i] = root.lower @ one.solve(one.solve(root.lower.T @ right), True)
+        return products / units / scale
 
     return each
 

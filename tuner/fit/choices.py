@@ -57,20 +57,20 @@ class Choices(Datafit):
         sums = sparse.csr_array(
             (np.ones(len(places)), np.arange(len(places)), np.append(begins, len(places)))
         )
-        found = rows @ weights.ravel()
-        found -= np.maximum.reduceat(found, begins)[group]
-        odds = np.exp(found)
-        return Chosen(rows, sums, group, found, odds / (sums @ odds)[group])
+        values = rows @ weights.ravel()
+        values -= np.maximum.reduceat(values, begins)[group]
+        odds = np.exp(values)
+        return Chosen(rows, sums, group, values, odds / (sums @ odds)[group])
 
     def lost(self, weights: np.ndarray) -> np.ndarray:
         """Return, for each group, by how much the first of the siblings with the highest
         evaluation is behind the best one: the logarithm of the ratio of their targets."""
         places = places_of(self.ranges)
-        found = self.among(weights, places)
+        chosen = self.among(weights, places)
         targets = np.log(np.maximum(self.data.outcome[places], 1e-37))
-        best = np.flatnonzero(found.evaluations == 0)
-        _, first = np.unique(found.group[best], return_index=True)
-        begins = np.flatnonzero(np.diff(found.group, prepend=-1))
+        best = np.flatnonzero(chosen.evaluations == 0)
+        _, first = np.unique(chosen.group[best], return_index=True)
+        begins = np.flatnonzero(np.diff(chosen.group, prepend=-1))
         return np.asarray(np.maximum.reduceat(targets, begins) - targets[best[first]])
 
 
@@ -86,15 +86,15 @@ class ChoicePasses:
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
     ) -> tuple[float, np.ndarray]:
         places = places_of(ranges)
-        found, targets = self.fit.among(weights, places), model.data.outcome[places]
-        loss = np.log(found.sums @ np.exp(found.evaluations)).sum() - targets @ found.evaluations
-        return float(loss), (found.rows.T @ (found.chances - targets)).reshape(weights.shape)
+        chosen, targets = self.fit.among(weights, places), model.data.outcome[places]
+        loss = np.log(chosen.sums @ np.exp(chosen.evaluations)).sum() - targets @ chosen.evaluations
+        return float(loss), (chosen.rows.T @ (chosen.chances - targets)).reshape(weights.shape)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        found = self.fit.among(weights, places_of(ranges))
-        weighted = found.rows.multiply(found.chances[:, None]).tocsr()
-        means = found.sums @ weighted
-        return np.asarray((found.rows.T @ weighted - means.T @ means).todense())
+        chosen = self.fit.among(weights, places_of(ranges))
+        weighted = chosen.rows.multiply(chosen.chances[:, None]).tocsr()
+        means = chosen.sums @ weighted
+        return np.asarray((chosen.rows.T @ weighted - means.T @ means).todense())
 
     def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> ChoiceCurvatures:
         return ChoiceCurvatures(self.fit.among(weights, places_of(ranges)))
@@ -113,10 +113,10 @@ class ChoicePasses:
     def _by_game(self, model: Model, weights: np.ndarray) -> Any:
         """Return the gradients (games, d) of groups of games with one identity."""
         places = places_of(model.whole_games)
-        found = self.fit.among(weights, places)
-        errors = found.chances - model.data.outcome[places]
-        scores = found.sums @ found.rows.multiply(errors[:, None]).tocsr()
-        first = places[np.flatnonzero(np.diff(found.group, prepend=-1))]
+        chosen = self.fit.among(weights, places)
+        errors = chosen.chances - model.data.outcome[places]
+        scores = chosen.sums @ chosen.rows.multiply(errors[:, None]).tocsr()
+        first = places[np.flatnonzero(np.diff(chosen.group, prepend=-1))]
         game = np.searchsorted(model.data.first, first, side="right") - 1
         owner = model.groups[1][np.searchsorted(model.games, game)]
         shape = len(model.groups[0]), len(owner)
@@ -169,17 +169,17 @@ def usual_temperature(
     from scipy.optimize import minimize_scalar
 
     counts, shares = data.matrix(), data.shares(len(weights))[:, data.phase]
-    found = view * sum(share * (counts @ part) for share, part in zip(shares, weights, strict=True))
+    views = view * sum(share * (counts @ part) for share, part in zip(shares, weights, strict=True))
     begins = np.flatnonzero(np.diff(group, prepend=-1))
-    found -= np.maximum.reduceat(found, begins)[group]
-    if not found.any():
+    views -= np.maximum.reduceat(views, begins)[group]
+    if not views.any():
         return None
-    chosen = np.add.reduceat(data.outcome * found, begins).sum()
+    chosen = np.add.reduceat(data.outcome * views, begins).sum()
 
     def loss(log_unit: float) -> float:
         unit = np.exp(log_unit)
-        return float(np.log(np.add.reduceat(np.exp(found / unit), begins)).sum() - chosen / unit)
+        return float(np.log(np.add.reduceat(np.exp(views / unit), begins)).sum() - chosen / unit)
 
-    spread = float(np.abs(found).max())
+    spread = float(np.abs(views).max())
     bounds = (np.log(spread * 1e-4), np.log(spread * 1e2))
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

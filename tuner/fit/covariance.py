@@ -74,8 +74,8 @@ class RandomVectors:
         return float(own.mean() ** 2 / max(float(squares), 1e-300))
 
     def _along(self, rows: Any, centred: bool) -> np.ndarray:
-        found = rows @ self.vectors.T / np.sqrt(rows.shape[0])
-        return found - found.mean(axis=0) if centred else found
+        along = rows @ self.vectors.T / np.sqrt(rows.shape[0])
+        return along - along.mean(axis=0) if centred else along
 
 
 def random_signs(seed: int, *shape: int) -> np.ndarray:

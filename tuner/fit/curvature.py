@@ -129,7 +129,7 @@ class Iterated(Curvature):
                 found += more * vectors
             return np.where(inside, found, 0.0)
 
-        found = np.empty(given.shape)
+        solution = np.empty(given.shape)
         at_once = max(1, TOGETHER // len(inside))
         for begin in range(0, given.shape[1], at_once):
             some = slice(begin, begin + at_once)
@@ -138,8 +138,8 @@ class Iterated(Curvature):
             solved = conjugate_gradients(
                 product, lambda x: np.where(inside, rough(x), 0.0), whole, tolerance
             )
-            found[:, some] = solved[moving]
-        return found.reshape(right.shape)
+            solution[:, some] = solved[moving]
+        return solution.reshape(right.shape)
 
 
 class Formed(Iterated):
@@ -203,7 +203,7 @@ def conjugate_gradients(
     """Return x (d, k) with A x = right, by products with A: each column is improved in the
     directions of all (O'Leary 1980; with orthonormal residuals: Dubrulle 2001), so that k columns
     need far fewer products than one."""
-    found = np.zeros(right.shape)
+    solution = np.zeros(right.shape)
     left, near, sizes = orthonormal(right, precondition(right))
     directions, enough = near, tolerance**2 * (sizes**2).sum(axis=0)
     for _ in range(MOST_PASSES):
@@ -211,12 +211,12 @@ def conjugate_gradients(
             break
         turned = product(directions)
         step = np.linalg.pinv(directions.T @ turned, RANK_TOLERANCE, hermitian=True)
-        found += directions @ (step @ sizes)
+        solution += directions @ (step @ sizes)
         left -= turned @ step
         left, near, change = orthonormal(left, precondition(left))
         directions = near + directions @ change.T
         sizes = change @ sizes
-    return found
+    return solution
 
 
 def orthonormal(left: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

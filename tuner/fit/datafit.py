@@ -87,13 +87,13 @@ class Datafit(Model):
         return self.total_weight if ranges is None else self._weight_of(ranges)
 
     def _weight_of(self, ranges: np.ndarray) -> float:
-        found = 0.0
+        weight = 0.0
         for piece in ahead(self.data, ranges, ("weight",)):
             first = piece[0, 0]
             sums = np.cumsum(self.data.weight[first : piece[-1, 1]], dtype=np.float64)
-            found += np.diff(np.append(0.0, sums)[piece - first], axis=1).sum()
+            weight += np.diff(np.append(0.0, sums)[piece - first], axis=1).sum()
             self.release()
-        return float(found)
+        return float(weight)
 
     def loss_gradient(
         self, weights: np.ndarray, ranges: np.ndarray | None = None
@@ -184,10 +184,10 @@ class Datafit(Model):
 
     def score_squares(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum (d,) of the squares of the scores of groups of games."""
-        found = self.passes.score_squares(self, self.ties.expand(weights))
+        squares = self.passes.score_squares(self, self.ties.expand(weights))
         if len(self.ties.shared):
-            found[self.ties.shared] = np.diag(self.score_products(weights, self.ties.shared))
-        return found
+            squares[self.ties.shared] = np.diag(self.score_products(weights, self.ties.shared))
+        return squares
 
     def score_products(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the sum (k, k) of u u' over the scores u of groups of games, of the flat weights

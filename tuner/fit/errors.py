@@ -41,9 +41,9 @@ def standard_errors(
     few = correction(problem, effective)
 
     def whole(part: np.ndarray) -> np.ndarray:
-        found = np.zeros_like(meat)
-        found[np.ix_(chosen, chosen)] = part
-        return null_space.project(found)
+        filled = np.zeros_like(meat)
+        filled[np.ix_(chosen, chosen)] = part
+        return null_space.project(filled)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse.T))
     if pull.any():
@@ -115,8 +115,8 @@ def divided(
     effective = float(used - null_space.basis.shape[1])
     signs = random_signs(2, problem.start.size, 0 if penalty.is_none else number)
     pulls, k = penalty.draws(signs)[free], scores.shape[1]
-    found = slope.solve(penalty, free, np.hstack([scores, pulls]), tolerance=FINE)
-    scores, prior = found[:, :k], found[:, k:]
+    steps = slope.solve(penalty, free, np.hstack([scores, pulls]), tolerance=FINE)
+    scores, prior = steps[:, :k], steps[:, k:]
     if penalty.is_none:
         return scores, prior, effective
     effective -= float((pulls * prior).sum()) / number

@@ -144,11 +144,11 @@ def play_step(
 def lists_that_are_set(problem: Problem) -> np.ndarray:
     """Return which weights (stages, columns + 1 or 2) are in a list or table that is not all zero
     at the start."""
-    found = np.zeros(problem.start.shape, np.bool_)
+    are_set = np.zeros(problem.start.shape, np.bool_)
     for place in problem.datafit.data.layout.places:
         columns = slice(place.first, place.first + place.size)
-        found[:, columns] = problem.start[:, columns].any()
-    return found
+        are_set[:, columns] = problem.start[:, columns].any()
+    return are_set
 
 
 def step_of(moved: float, noise: float, of_set: float, reach: float = REACH) -> float:
@@ -167,9 +167,9 @@ def beyond_draws(problem: Problem, weights: np.ndarray, curvature: Curvature) ->
     drawn = replace(datafit, data=data)
     pull = drawn.loss_gradient(weights)[1] - datafit.loss_gradient(weights)[1]
     free = np.flatnonzero(problem.free.ravel())
-    found = np.zeros(weights.size)
-    found[free] = curvature.solve(problem.penalty, free, pull.ravel()[free])
-    return found
+    beyond = np.zeros(weights.size)
+    beyond[free] = curvature.solve(problem.penalty, free, pull.ravel()[free])
+    return beyond
 
 
 def weights_that_step(parameters: Parameters, shape: tuple[int, ...]) -> np.ndarray:

@@ -45,8 +45,8 @@ class NullSpace:
     def restore(self, problem: Problem, weights: np.ndarray) -> np.ndarray:
         """Return weights (stages, columns + 1) moved along null directions as close to the start as
         the bounds allow."""
-        free, basis, found = self.coordinates, self.basis, weights.ravel().copy()
-        low, high, here = problem.low.ravel()[free], problem.high.ravel()[free], found[free]
+        free, basis, restored = self.coordinates, self.basis, weights.ravel().copy()
+        low, high, here = problem.low.ravel()[free], problem.high.ravel()[free], restored[free]
         while basis.shape[1]:
             moved = (
                 here
@@ -57,10 +57,10 @@ class NullSpace:
             )
             beyond = (moved < low - ROUNDING) | (moved > high + ROUNDING)
             if not beyond.any():
-                found[free] = np.clip(moved, low, high)
+                restored[free] = np.clip(moved, low, high)
                 break
             basis = basis @ null_space(basis[beyond])
-        return found.reshape(weights.shape)
+        return restored.reshape(weights.shape)
 
     def project(self, matrix: np.ndarray) -> np.ndarray:
         """Return P matrix P' of a covariance (d, d) of the free weights, after `restore`."""
@@ -201,10 +201,10 @@ def proportional(datafit: Datafit, weights: np.ndarray, free: np.ndarray) -> np.
     order = np.lexsort(np.round(unit, 6).T)
     pairs = np.flatnonzero(np.abs(np.diff(unit[order], axis=0)).max(axis=1, initial=0) < ROUNDING)
     pairs = pairs[:MOST_ALIKE]
-    found, m = np.zeros((len(free), len(pairs))), np.arange(len(pairs))
+    directions, m = np.zeros((len(free), len(pairs))), np.arange(len(pairs))
     for places, sign in ((used[order[pairs]], 1), (used[order[pairs + 1]], -1)):
-        found[places, m] = sign / size[places]
-    return found / np.maximum(np.linalg.norm(found, axis=0), 1e-300)
+        directions[places, m] = sign / size[places]
+    return directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300)
 
 
 def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
@@ -233,17 +233,17 @@ def with_unused_kept(problem: Problem, weights: np.ndarray, diagonal: np.ndarray
 def _occupancy(problem: Problem, whole: bool = False) -> np.ndarray:
     """Return how often each weight applies (stages, columns); `whole`: with 1 for the intercept and
     the width of a draw."""
-    found = problem.datafit.shares @ problem.datafit.use[1]
-    more = problem.start.shape[1] - found.shape[1] if whole else 0
-    return np.pad(found, ((0, 0), (0, more)), constant_values=1)
+    occupancy = problem.datafit.shares @ problem.datafit.use[1]
+    more = problem.start.shape[1] - occupancy.shape[1] if whole else 0
+    return np.pad(occupancy, ((0, 0), (0, more)), constant_values=1)
 
 
 def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:
     """Return how often each weight of a list or table applies (stages, columns + 1), from FAINT to
     1; FAINT for the rest."""
     occupancy = _occupancy(problem)
-    found = np.zeros(problem.start.shape)
+    importance = np.zeros(problem.start.shape)
     for place in places:
         if place.size > 1:
-            found[:, place.columns] = occupancy[:, place.columns]
-    return np.maximum(found / max(found.max(), 1), FAINT)
+            importance[:, place.columns] = occupancy[:, place.columns]
+    return np.maximum(importance / max(importance.max(), 1), FAINT)

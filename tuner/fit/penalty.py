@@ -84,11 +84,11 @@ class Boards(Independent):
     @cached_property
     def formed(self) -> sparse.csr_array:
         """P as a matrix."""
-        found = sparse.diags_array(self.given).tocsr()
+        matrix = sparse.diags_array(self.given).tocsr()
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
             rows, columns, values = block.entries(form)
-            found = found + sparse.csr_array((values / sd**2, (rows, columns)), found.shape)
-        return found * self.factor
+            matrix = matrix + sparse.csr_array((values / sd**2, (rows, columns)), matrix.shape)
+        return matrix * self.factor
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         """See `Independent`."""
@@ -123,12 +123,12 @@ class Boards(Independent):
 
     def weight_draws(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See `Independent`."""
-        found, variances = super().weight_draws(signs)
+        draws, variances = super().weight_draws(signs)
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            found[block.indices] = sd * block.root(form, signs[block.indices])
+            draws[block.indices] = sd * block.root(form, signs[block.indices])
             units = np.concatenate([part.units.ravel() for part in block.parts])
             variances[block.indices] = (sd / units) ** 2
-        return found / self.factor**0.5, variances / self.factor
+        return draws / self.factor**0.5, variances / self.factor
 
     def inverse_with(self, diagonal: np.ndarray) -> Preconditioner:
         """See `Independent`."""
@@ -140,10 +140,10 @@ class Boards(Independent):
         ]
 
         def function(vectors: np.ndarray) -> np.ndarray:
-            found = alone(vectors)
+            product = alone(vectors)
             for indices, inside in boards:
-                found[indices] = inside(vectors[indices])
-            return found
+                product[indices] = inside(vectors[indices])
+            return product
 
         return function
 

@@ -71,8 +71,8 @@ def units_of(rows: sparse.csr_array, shape: tuple[int, ...], columns: int) -> np
     count = np.bincount(whole.indices, whole.data != 0, width)[:columns]
     squares = np.bincount(whole.indices, whole.data**2, width)[:columns]
     known = count >= MIN_APPLIES
-    found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(columns)))
-    return np.maximum(found, LEAST_UNIT)
+    units = np.sqrt(np.divide(squares, count, where=known, out=np.ones(columns)))
+    return np.maximum(units, LEAST_UNIT)
 
 
 def empirical_prior(
@@ -272,15 +272,15 @@ class Piece(NamedTuple):
 def shared_information(rows: sparse.csc_array, alone: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Return the information (m, n, n) about weights at places (m, n): correlated as they are in
     the rows (k, N), with the square of `alone` (N,) about each by itself."""
-    found = np.empty((*places.shape, places.shape[1]))
-    for one, at in zip(found, places, strict=True):
+    information = np.empty((*places.shape, places.shape[1]))
+    for one, at in zip(information, places, strict=True):
         some = rows[:, at]
         one[:] = (some.T @ some).toarray()
         scale = np.sqrt(np.maximum(one.diagonal(), 1e-300))
         one /= np.outer(scale, scale)
         np.fill_diagonal(one, 1.0)
         one *= np.outer(alone[at], alone[at])
-    return found
+    return information
 
 
 FURTHEST = 4.0  # ratio of the widths before and after another form is chosen
@@ -330,9 +330,9 @@ def _factor_of(values: np.ndarray, known: float) -> float:
 def inverse_by(factor: np.ndarray) -> np.ndarray:
     """Return the inverse (n, n) of a matrix by its Cholesky factor, which is overwritten."""
     lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    found = lower + lower.T
-    found[np.diag_indices(len(found))] /= 2
-    return found
+    inverse = lower + lower.T
+    inverse[np.diag_indices(len(inverse))] /= 2
+    return inverse
 
 
 def best_prior(
@@ -344,7 +344,7 @@ def best_prior(
     pull = message @ shift
     white = block.whitened(before.form, np.eye(len(shift)))
     message -= block.whitened_transposed(before.form, white) / before.sd**2
-    found, most = before, -np.inf
+    likeliest, most = before, -np.inf
     for form in FORMS if block.related else FORMS[:1]:
         half = block.root_transposed(form, message)
         both = block.root_transposed(form, half.T)
@@ -357,5 +357,5 @@ def best_prior(
         evidence = (evidence - CLEAR * (form != FORMS[0])).round(6)
         best = int(evidence.argmax())
         if evidence[best] > most:
-            found, most = BlockPrior(float(WIDTHS[best]), form), evidence[best]
-    return found
+            likeliest, most = BlockPrior(float(WIDTHS[best]), form), evidence[best]
+    return likeliest

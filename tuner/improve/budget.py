@@ -98,26 +98,26 @@ class Length(NamedTuple):
         in any case; return what it found last. `pace` is about how long a game takes; `before`
         games were played earlier."""
         begun, games, took = time.monotonic(), before, 0.0
-        found: dict = {}
+        played: dict = {}
         if math.isinf(self.seconds):
             totals = {FEW * max(round(share * self.games / FEW), 1) for share in self.looks}
             for total in sorted({min(total, self.games) for total in totals} | {self.games}):
                 if total >= before:
-                    found = perform(total, self.seconds)
-                    if self.decided(found, self.games):
+                    played = perform(total, self.seconds)
+                    if self.decided(played, self.games):
                         break
-            return found
+            return played
         for share in self.looks or PASSES:
             more = FEW * int((share * self.seconds - took) / pace / FEW)
-            if found and more < FEW:
+            if played and more < FEW:
                 continue
-            found = perform(games + max(more, FEW), self.seconds - took)
-            games, took = found["games"], time.monotonic() - begun
+            played = perform(games + max(more, FEW), self.seconds - took)
+            games, took = played["games"], time.monotonic() - begun
             pace = max(took / max(games - before, 1), SHORTEST)
-            if games and self.decided(found, games + max(self.seconds - took, 0.0) / pace):
+            if games and self.decided(played, games + max(self.seconds - took, 0.0) / pace):
                 break
         if not games:
             raise InputError(
                 f"no game ended in {duration(self.seconds)}; give more minutes or a smaller limit"
             )
-        return found
+        return played

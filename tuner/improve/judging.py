@@ -24,20 +24,20 @@ HOPE = 2.0  # standard errors by which a difference may be larger than it seems
 
 def judged(ratings: JointRatings, version: str, other: str, gain: Gain) -> Judgement:
     """Judge a version by the ratings that all matches so far give, and by what such steps gain."""
-    found = ratings.difference(version, other)
-    error = found.standard_error
+    difference = ratings.difference(version, other)
+    error = difference.standard_error
     seen, known = 1 / error**2, 1 / gain.sd**2
-    expected = (found.value * seen + gain.mean * known) / (seen + known)
-    return Judgement(found, NormalDist().cdf(found.value / error), expected)
+    expected = (difference.value * seen + gain.mean * known) / (seen + known)
+    return Judgement(difference, NormalDist().cdf(difference.value / error), expected)
 
 
 def final_judgement(match: CountedMatch) -> Judgement:
     """Judge by one match alone, with an interval that holds whenever the match ends."""
-    found = joint_ratings([match]).difference(match.a, match.b)
+    difference = joint_ratings([match]).difference(match.a, match.b)
     reach = any_time_reach(sum(match.pairs))
-    rating = estimate_of(found.value, found.standard_error, reach)
-    los = NormalDist().cdf(found.value / found.standard_error)
-    return Judgement(rating, los, found.value)
+    rating = estimate_of(difference.value, difference.standard_error, reach)
+    los = NormalDist().cdf(difference.value / difference.standard_error)
+    return Judgement(rating, los, difference.value)
 
 
 def is_settled(found: dict, most: float) -> bool:

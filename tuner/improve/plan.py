@@ -131,26 +131,26 @@ def read_plan(path: Path) -> dict:
     of sources to their folder. InputError names file and line."""
     tree = read_tree(path)
     plan: LoopPlan = convert_tree(tree, LoopPlan, path)
-    found = plain_as(tree, LoopPlan)
+    plain = plain_as(tree, LoopPlan)
     for name in WITH_FLAGS:
-        if isinstance(part := found.get(name), dict):
-            found[name] = {key: flag_of(value) for key, value in part.items()}
+        if isinstance(part := plain.get(name), dict):
+            plain[name] = {key: flag_of(value) for key, value in part.items()}
     place, base = str(path), Path(os.path.abspath(path)).parent
-    require_one_length(found, place)
+    require_one_length(plain, place)
     if plan.results is not None:
-        found["results"] = str(base / plan.results)
-        found.setdefault("rounds", 1)
+        plain["results"] = str(base / plan.results)
+        plain.setdefault("rounds", 1)
     folder = base / plan.source.folder
-    source = found["source"] | {"folder": os.path.normpath(folder)}
+    source = plain["source"] | {"folder": os.path.normpath(folder)}
     if plan.source.map is not None:
         source["map"] = str(base / plan.source.map)
-    found["source"] = source
+    plain["source"] = source
     if plan.params is not None:
-        found["params"] = str(base / plan.params)
+        plain["params"] = str(base / plan.params)
     if plan.match.openings is not None:
-        found["match"]["openings"] = str(base / plan.match.openings)
-    require_possible(convert(found, LoopPlan, place), place)
-    return found
+        plain["match"]["openings"] = str(base / plan.match.openings)
+    require_possible(convert(plain, LoopPlan, place), place)
+    return plain
 
 
 def require_one_length(found: dict[str, Any], place: str) -> None:

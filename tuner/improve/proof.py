@@ -102,15 +102,15 @@ def require_weights(version: Version, before: Version) -> dict:
     depth, before_scores = _first_scores(before, positions)
     if before_scores is None:
         return {"remark": f"the player prints no exact scores at depths of 1 to {DEEPEST}"}
-    found = compare(texts, old, new, before_scores, _scores(version, positions, depth))
-    if found.pop("stale", False):
+    compared = compare(texts, old, new, before_scores, _scores(version, positions, depth))
+    if compared.pop("stale", False):
         raise InputError(
             f"{version.plan.plays} does not play with the new weights: its scores at depth {depth}"
             " are unchanged where the evaluations of its rows changed; does"
             f" `{version.plan.build}` build everything that depends on"
             f" {', '.join(version.plan.source.files)}? Use `make clean && make`"
         )
-    return found
+    return compared
 
 
 def bundled_texts(game_name: str, most: int) -> list[str]:
@@ -187,13 +187,13 @@ def _evaluations(version: Version, texts: list[str]) -> np.ndarray:
     """Return the static evaluations (n,) that the rows of a version have; NaN without a row."""
     if version.plan.measured is not None:
         return _evaluated(version, texts)
-    parameters, found = load_parameters(version.params), np.full(len(texts), np.nan)
+    parameters, evaluations = load_parameters(version.params), np.full(len(texts), np.nan)
     with RowEngine(version.rows, ExpectedRows(parameters.layout, len(parameters.stages))) as engine:
         engine.ask(texts)
         engine.no_more()
         for batch, places in engine.rows(texts, lambda answered: None):
-            found[places] = batch.evaluation
-    return found
+            evaluations[places] = batch.evaluation
+    return evaluations
 
 
 def _first_scores(version: Version, positions: np.ndarray) -> tuple[int, np.ndarray | None]:

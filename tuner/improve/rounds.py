@@ -180,9 +180,9 @@ class Steps:
         InputError for one with which the step is not done."""
 
         def do() -> dict:
-            found = self.perform(words)
-            require(found)
-            return {key: found[key] for key in keep if key in found}
+            result = self.perform(words)
+            require(result)
+            return {key: result[key] for key in keep if key in result}
 
         shown = "tuner " + shlex.join(words)  # paths as the user named the folder
         shown = shown.replace(str(self.folder.absolute()), str(self.folder))
@@ -299,8 +299,8 @@ class ImproveRun(Run[Improved]):
             verdict = None if versions[-1] == first else self._final(versions[-1], first)
             return self._end(first, versions[-1], verdict, lines)
         except KeyboardInterrupt:
-            found = self._end(first, versions[-1], None, lines)
-            return replace(found, interrupted=True, advice=self.advice(store.folder))
+            improved = self._end(first, versions[-1], None, lines)
+            return replace(improved, interrupted=True, advice=self.advice(store.folder))
         except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
             raise InputError(
                 f"{problem.filename}: {problem.strerror}; an earlier step left it there:"
@@ -358,8 +358,10 @@ class ImproveRun(Run[Improved]):
                     continue
                 begun = time.monotonic()
                 with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
-                    found = self._commands.perform(words)
-                require_few_faults(found.get("forfeits", {}), found["games"], "ab", place / kind)
+                    measured = self._commands.perform(words)
+                require_few_faults(
+                    measured.get("forfeits", {}), measured["games"], "ab", place / kind
+                )
                 took[kind] = (time.monotonic() - begun) / PACE_GAMES
             return took
 
@@ -417,8 +419,8 @@ class ImproveRun(Run[Improved]):
         self.steps.command(number, "rows", words, keep)
         self._take_weights(before, rows[-1])
         words = self._resumed(number, "learn", run, self._learn(before, rows, run))
-        found = ("positions", "loss_before", "loss_after", "held_out", "noise")
-        self.steps.command(number, "learn", words, found)
+        names = ("positions", "loss_before", "loss_after", "held_out", "noise")
+        self.steps.command(number, "learn", words, names)
 
     def _tried(
         self, number: int, before: Version, first: Version, games: Path, rows: Sequence[Path]
@@ -453,7 +455,7 @@ class ImproveRun(Run[Improved]):
     def _own_games(self, number: int, before: Version, place: Path) -> Path:
         """Play games of a version; return their folder."""
         games = place / "games"
-        found = self._play(
+        played = self._play(
             number,
             "games",
             games,
@@ -461,8 +463,8 @@ class ImproveRun(Run[Improved]):
             ("games", "repeated", "unfinished", "outcomes"),
             Length(self.plan.games, self.budget.own_games(number)),
         )
-        if 2 * found["games"] < (free := _numbers_to_learn(before)):
-            text = f"{found['games']:,} games for {free:,} numbers: expect noise"
+        if 2 * played["games"] < (free := _numbers_to_learn(before)):
+            text = f"{played['games']:,} games for {free:,} numbers: expect noise"
             self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
         return games
 
@@ -595,8 +597,8 @@ class ImproveRun(Run[Improved]):
             for step in ("build", "numbers", "check", PROOF):
                 self.steps.done.pop((number, f"{prefix}{step}"), None)
         make = functools.partial(self._make, version, numbers, before)
-        found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
-        if not found["changed"]:
+        built = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
+        if not built["changed"]:
             return False
         self._name_weights(version)
         if before is None and plan.measured is not None:
@@ -787,8 +789,8 @@ class ImproveRun(Run[Improved]):
     def _final_text(self, best: Version, first: Version) -> str:
         """Return the result of the final match, its limits and its openings, and that of the
         matches that chose the version."""
-        found = [step.found for name, step in self.steps.done.items() if name[1] == FINAL_MATCH][-1]
-        games, won, lost, drawn, pairs = (found.get(key, "?") for key in RESULT)
+        final = [step.found for name, step in self.steps.done.items() if name[1] == FINAL_MATCH][-1]
+        games, won, lost, drawn, pairs = (final.get(key, "?") for key in RESULT)
         openings = self.plan.match.openings or "random openings"
         rating = joint_ratings(self.matches).difference(best.name, first.name)
         return (
@@ -828,8 +830,8 @@ class ImproveRun(Run[Improved]):
 
         keep = (*RESULT, "score", "elo", "los", "sprt", "forfeits")
         words = [*words, "--run", str(place)]
-        found = self._play(number, name, place, words, keep, length, require)
-        match = CountedMatch(version.name, other, found["pentanomial"])
+        played = self._play(number, name, place, words, keep, length, require)
+        match = CountedMatch(version.name, other, played["pentanomial"])
         if not final:
             self.matches.append(match)
         return match
@@ -890,13 +892,13 @@ class ImproveRun(Run[Improved]):
             load_parameters(path) for path in (best.params, best.folder.parent / LEARNED)
         )
         games = {key: learned.learned[key] for key in ("games",) if key in learned.learned}
-        found = replace(
+        kept = replace(
             numbers,
             standard_errors=learned.standard_errors,
             optimum=learned.optimum,
             learned=games,
         )
-        write_parameters(self.root / LEARNED, found)
+        write_parameters(self.root / LEARNED, kept)
 
     def _repository(self) -> Path:
         """The folder in which the patch is applied: the repository of the sources, if any."""

@@ -101,10 +101,10 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
     for other problems."""
     try:
         with open(path, "rb", buffering=0) as stream:
-            found = os.fstat(stream.fileno())
-            if stat.S_ISDIR(found.st_mode):  # some systems open folders as files
+            status = os.fstat(stream.fileno())
+            if stat.S_ISDIR(status.st_mode):  # some systems open folders as files
                 raise IsADirectoryError(21, "Is a directory")
-            key = found.st_dev, found.st_ino
+            key = status.st_dev, status.st_ino
             if key in _piped:
                 return _piped[key]
             pieces, size = [], 0
@@ -112,10 +112,12 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
             if size > most:
-                size_text = f"{found.st_size:,}" if found.st_size > most else f"more than {most:,}"
+                size_text = (
+                    f"{status.st_size:,}" if status.st_size > most else f"more than {most:,}"
+                )
                 raise InputError(f"{path}: {size_text} bytes, expected {what} of at most {most:,}")
             content = b"".join(pieces)
-            if stat.S_ISFIFO(found.st_mode):
+            if stat.S_ISFIFO(status.st_mode):
                 _piped[key] = content
             return content
     except NotADirectoryError:

@@ -157,7 +157,7 @@ class NowDisplay(Display):
     def _write(self, state: str, games: Sequence[GameNow] = ()) -> None:
         now = self._now
         done = self._searched or now.done
-        found = replace(
+        report = replace(
             now,
             state=state,
             written=time.time(),
@@ -167,7 +167,7 @@ class NowDisplay(Display):
             curve=self._curve,
             cpus=time.process_time() / max(time.time() - now.began, SECONDS),
         )
-        text = json.dumps(to_json(found), separators=(",", ":"), allow_nan=False)
+        text = json.dumps(to_json(report), separators=(",", ":"), allow_nan=False)
         self._store.put(NOW, text.encode())
         self._written = True
 

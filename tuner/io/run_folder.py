@@ -223,8 +223,8 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
 def mark_of(path: Path) -> list[int]:
     """Return the inode of a file and when it was changed, in nanoseconds: it keeps both as it
     moves, and another file of its name has others."""
-    found = path.lstat()
-    return [found.st_ino, found.st_mtime_ns]
+    status = path.lstat()
+    return [status.st_ino, status.st_mtime_ns]
 
 
 def _list_made(folder: Path) -> list[str]:

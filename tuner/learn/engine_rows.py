@@ -134,7 +134,7 @@ Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the
 
 def _answers(rows: Iterable[tuple[RowBatch, np.ndarray]], most: int) -> dict[int, Answer]:
     """Return the rows of the first positions, at most `most`, by their places."""
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     for batch, places in rows:
         for i, place in enumerate(places[places < most].tolist()):
             nonzeros = slice(batch.row[i], batch.row[i + 1])
@@ -142,8 +142,8 @@ def _answers(rows: Iterable[tuple[RowBatch, np.ndarray]], most: int) -> dict[int
                 zip(batch.index[nonzeros].tolist(), batch.count[nonzeros].tolist(), strict=True)
             )
             numbers = (batch.evaluation, batch.rest, batch.scale, batch.phase)
-            found[place] = counts, tuple(float(np.nan_to_num(array[i])) for array in numbers)
-    return found
+            answers[place] = counts, tuple(float(np.nan_to_num(array[i])) for array in numbers)
+    return answers
 
 
 def _require_same(

@@ -56,8 +56,8 @@ class Method:
     def make_targets(self, making: Making) -> Targets:
         """Return the targets; their module is imported here, as the parser reads this table."""
         module, name = self.made_by
-        found: Targets = getattr(importlib.import_module(module), name)(making)
-        return found
+        targets: Targets = getattr(importlib.import_module(module), name)(making)
+        return targets
 
 
 def _results_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:

@@ -85,8 +85,8 @@ def played_choices(making: Making) -> Choices:
         begins = np.arange(0, len(after), AT_ONCE)
         tasks = PositionBatch(after, each, begins, begins, begins, begins)
         # searches are counted by the choices that they are of
-        found = searches(spec, tasks, making.executor, lambda: None)
-        return found.leaves, np.tanh(scale * found.scores), np.nan_to_num(found.known) != 0
+        searched = searches(spec, tasks, making.executor, lambda: None)
+        return searched.leaves, np.tanh(scale * searched.scores), np.nan_to_num(searched.known) != 0
 
     def choices(batch: PositionBatch) -> Iterator[Choice]:
         asked = list(_moves_played(engine, batch, options))
@@ -162,19 +162,19 @@ class Moves(Targets):
         self._views: list[float] = []
 
     def __call__(self, batch: PositionBatch) -> tuple[PositionBatch, np.ndarray]:
-        found = list(self._choices(batch))
-        sizes = [len(choice.positions) for choice in found]
+        choices = list(self._choices(batch))
+        sizes = [len(choice.positions) for choice in choices]
         self._sizes += sizes
-        self._views += [choice.view for choice in found]
+        self._views += [choice.view for choice in choices]
         counts = np.zeros(len(batch.first) + 1, np.int64)
-        for choice, size in zip(found, sizes, strict=True):
+        for choice, size in zip(choices, sizes, strict=True):
             counts[choice.game + 1] += size
         nothing = np.zeros((0, self._game.words), np.uint64)
-        results = np.array([choice.result for choice in found], np.float32)
+        results = np.array([choice.result for choice in choices], np.float32)
         chosen = replace(
             batch,
-            positions=np.concatenate([nothing, *(choice.positions for choice in found)]),
-            outcomes=np.concatenate([np.zeros(0), *(choice.targets for choice in found)]).astype(
+            positions=np.concatenate([nothing, *(choice.positions for choice in choices)]),
+            outcomes=np.concatenate([np.zeros(0), *(choice.targets for choice in choices)]).astype(
                 np.float32
             ),
             first=np.cumsum(counts)[:-1],
@@ -201,6 +201,6 @@ class Moves(Targets):
         unit = TEMPERATURE / (start.scale * self._game.points)
         if self._rater is None:
             # without an evaluation: the temperature of a game that is won or lost at once
-            found = usual_temperature(data, start.weights, group, view)
-            unit = found or 1 / (2 * start.scale)
+            temperature = usual_temperature(data, start.weights, group, view)
+            unit = temperature or 1 / (2 * start.scale)
         return choices_of(group, view, unit)

@@ -67,11 +67,11 @@ def played(
             seed=seed,
             terms=tuple(map(str, terms)),
         )
-        found = new_run(MatchRun(settings, None, display), None, executor, command)
-    if found.interrupted:
+        result = new_run(MatchRun(settings, None, display), None, executor, command)
+    if result.interrupted:
         raise KeyboardInterrupt
-    elo = found.difference
-    return RoundMatch(games, found.summary.score, elo if math.isfinite(elo.half_width) else None)
+    elo = result.difference
+    return RoundMatch(games, result.summary.score, elo if math.isfinite(elo.half_width) else None)
 
 
 class OwnRounds(NamedTuple):

@@ -110,10 +110,10 @@ def keep_findings(
 ) -> None:
     """Write the history of a fit and its findings into the store of its run."""
     layout = fitted.read.data.layout
-    found = findings(fitted.result, result, fitted.summary, layout, on_results)
+    record = findings(fitted.result, result, fitted.summary, layout, on_results)
     for line in fitted.result.history:
         store.append(line)
-    store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
+    store.put(FINDINGS, json.dumps(to_json(record), allow_nan=False).encode())
 
 
 @contextlib.contextmanager

@@ -150,14 +150,14 @@ def read_sample(
     made = Making(begun, options, folder, display.searched, threads)
     targets = METHODS[options.method].make_targets(made)
     read = read_sources(begun, folder, options, targets, note, display, games_alone)
-    found = ValuedSample(begun, options, read, _games(read.data, most, options.seed))
+    sample = ValuedSample(begun, options, read, _games(read.data, most, options.seed))
     for line in read.lines:
         display.note(line)
     display.note(
-        f"{plural(len(found.place), 'position')} of {plural(len(found.games), 'game')}; values:"
-        f" {found.values}"
+        f"{plural(len(sample.place), 'position')} of {plural(len(sample.games), 'game')}; values:"
+        f" {sample.values}"
     )
-    return found
+    return sample
 
 
 def with_fewer_games(engine: CompiledTerms, share: float, seed: int) -> CompiledTerms:

@@ -208,11 +208,11 @@ def blocks_of_games(first: np.ndarray) -> Iterator[np.ndarray]:
 def unscored(game: Game, positions: int) -> Unscored:
     """Return the error for positions of a game of which none has a score."""
     where, targets = game.wording.scores, OTHERS if game.searchable else "choose --method logistic"
-    found = f"none of {plural(positions, 'position')} has a score; " + (
+    text = f"none of {plural(positions, 'position')} has a score; " + (
         f"expected {where}" if where else f"files of {game.name} record none"
     )
     engines = game.contest.evaluator
-    return Unscored(found, targets, "name an engine with --teacher" if engines else "")
+    return Unscored(text, targets, "name an engine with --teacher" if engines else "")
 
 
 LOWEST, HIGHEST = 1e-5, 0.1  # plausible scales, as for evaluations
@@ -257,10 +257,10 @@ def fit_score_scale(
     grid = np.linspace(np.log(LOWEST), np.log(HIGHEST), STEPS)
     best = int(np.argmin([loss(point) for point in grid]))
     if 0 < best < STEPS - 1:
-        found = minimize_scalar(
+        best_scale = minimize_scalar(
             loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded", options={"xatol": 1e-7}
         )
-        scale = float(np.exp(found.x))
+        scale = float(np.exp(best_scale.x))
         error = _error(scale, scores, results, group, count)
         if scale >= CERTAIN * error:
             return ScoreScale(scale, error, count, len(scores))

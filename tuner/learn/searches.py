@@ -82,10 +82,10 @@ def search_game(searcher: PositionSearcher, task: GamePositions) -> GameSearches
     known = np.empty(len(task.positions))
     searcher.searcher.clear()
     for i, words in enumerate(task.positions):
-        found = searcher.searcher.search(task.positions[i : i + 1], searcher.limits)
+        result = searcher.searcher.search(task.positions[i : i + 1], searcher.limits)
         if searcher.stopped():
             return None
-        leaves[i], scores[i], known[i] = leaf_of(searcher.engine.game, words, found)
+        leaves[i], scores[i], known[i] = leaf_of(searcher.engine.game, words, result)
     return GameSearches(task.place, leaves, scores, known)
 
 
@@ -234,9 +234,9 @@ class SearchTargets(Targets):
         return replace(batch, outcomes=targets.astype(np.float32)), batch.outcomes
 
     def _values(self, batch: PositionBatch) -> np.ndarray:
-        found = searches(self._spec, batch, *self._made.searching)
+        searched = searches(self._spec, batch, *self._made.searching)
         scale = self._made.parameters.scale
-        return np.where(np.isnan(found.known), np.tanh(scale * found.scores), found.known)
+        return np.where(np.isnan(searched.known), np.tanh(scale * searched.scores), searched.known)
 
 
 class Leaves(Targets):
@@ -260,9 +260,9 @@ class Leaves(Targets):
         if self._spec is None:
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch, batch.outcomes
-        found = searches(self._spec, batch, *self._made.searching)
-        self._known.append(found.known)
-        return replace(batch, positions=found.leaves), batch.outcomes
+        searched = searches(self._spec, batch, *self._made.searching)
+        self._known.append(searched.known)
+        return replace(batch, positions=searched.leaves), batch.outcomes
 
     def datafit(self, data: Dataset, start: Parameters) -> Callable[..., Temporal]:
         """See `Targets`."""

@@ -60,7 +60,7 @@ def _source_of(path: str, game: Game) -> Source:
 
 def _files_in(folder: str, game: Game) -> list[str]:
     """Return the files of games in a folder, recognized by name or by content."""
-    found = sorted(
+    files = sorted(
         str(file)
         for file in Path(folder).iterdir()
         if not file.name.startswith(".")
@@ -70,10 +70,10 @@ def _files_in(folder: str, game: Game) -> list[str]:
             or game.files.holds_games(str(file))
         )
     )
-    if not found:
+    if not files:
         suffixes = " or ".join(game.files.suffixes)
         raise InputError(f"{folder}: holds no {suffixes} file and is not a dataset")
-    return found
+    return files
 
 
 def holds_rows(path: str) -> bool:

@@ -96,9 +96,9 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
         *(str(path.parent / name) for name in (*given, *defaults)),
     ]
     weights = [str(Path(name).with_suffix(".npz")) for name in named if name.endswith(".yaml")]
-    found = {name: sha256_of(name) for name in (*named, *weights) if name and os.path.isfile(name)}
+    hashes = {name: sha256_of(name) for name in (*named, *weights) if name and os.path.isfile(name)}
     ours = path.stem == "tuner" or "tuner" in words
-    return found | ({"sources": program()["sources"]} if ours else {})
+    return hashes | ({"sources": program()["sources"]} if ours else {})
 
 
 VERSION = 1  # of its tables
@@ -147,8 +147,8 @@ class ScoreCache:
     def get(self, key: int) -> float | None:
         """Return the score of a position, None if it is not known."""
         with using(self.path, ADVICE):
-            found = self._database.execute("SELECT score FROM scores WHERE key = ?", (key,))
-            score: tuple[float] | None = found.fetchone()
+            cursor = self._database.execute("SELECT score FROM scores WHERE key = ?", (key,))
+            score: tuple[float] | None = cursor.fetchone()
         return score[0] if score else None
 
     def add(self, key: int, score: float) -> None:
@@ -228,16 +228,16 @@ class TeacherProcess(JobState):
 
 def answer(process: TeacherProcess, task: Questions) -> TeacherAnswers:
     """Search the positions of a task."""
-    found: list[Searched] = []
+    searched: list[Searched] = []
     process.busy = True
     try:
         for result in process.engine.searches(task.asked, process.spec.limits):
-            found.append(result)
+            searched.append(result)
     except EngineFault as problem:
-        return TeacherAnswers(task.place, found, problem.what)
+        return TeacherAnswers(task.place, searched, problem.what)
     finally:
         process.busy = False
-    return TeacherAnswers(task.place, found)
+    return TeacherAnswers(task.place, searched)
 
 
 def questions_text(task: Questions) -> str:

@@ -161,7 +161,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 def _contents(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the mode and the hash, or where links lead to, of what is in a folder."""
-    found = {}
+    contents = {}
     for path in _files(folder):
         with contextlib.suppress(FileNotFoundError):
             mode = os.lstat(path).st_mode
@@ -172,18 +172,18 @@ def _contents(folder: Path) -> dict[str, tuple[int, str]]:
                 if stat.S_ISREG(mode)
                 else ""
             )
-            found[path] = (mode, content)
-    return found
+            contents[path] = (mode, content)
+    return contents
 
 
 def state_of(folder: Path, suffixes: Collection[str] | None = None) -> str:
     """Return a hash of what is in a folder, or of its files with some suffixes."""
-    found = sorted(
+    listed = sorted(
         (os.path.relpath(path, folder), *of)
         for path, of in _contents(folder).items()
         if suffixes is None or Path(path).suffix.lower() in suffixes
     )
-    return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(listed).encode()).hexdigest()[:16]
 
 
 def _last_line(log: Path) -> str:

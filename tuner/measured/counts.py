@@ -63,8 +63,8 @@ def steps_of(site: Site, sources: Sequence[SourceText]) -> tuple[float, float]:
     if number.is_float or abs(number.value) > LARGE:
         size = abs(number.value) or 1.0
         return size, -OTHER_STEP / STEP * size
-    found = limits_at(number, site.source, site.definition.types, tuple(sources))
-    low, high = (found.low, found.high) if found else (-math.inf, math.inf)
+    bounds = limits_at(number, site.source, site.definition.types, tuple(sources))
+    low, high = (bounds.low, bounds.high) if bounds else (-math.inf, math.inf)
     usual = ((STEP, -OTHER_STEP), (-STEP, OTHER_STEP), (STEP, OTHER_STEP), (-STEP, -OTHER_STEP))
     for steps in usual:
         if all(low <= number.value + step <= high for step in steps):
@@ -84,8 +84,8 @@ def count(
     (step, by), value = steps, site.number.value
 
     def change(texts: list[str], signs: np.ndarray, base: np.ndarray, by: float) -> np.ndarray:
-        found = program.evaluate({k: value + by}, texts, sample.seconds)
-        return (signs * found - base) / by
+        changed = program.evaluate({k: value + by}, texts, sample.seconds)
+        return (signs * changed - base) / by
 
     try:
         n = len(sample.texts)

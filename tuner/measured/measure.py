@@ -180,14 +180,14 @@ class Measurement:
             return dict.fromkeys(lines.possible, lines)
         checked = self.base.checked
         table = table_of(folder / "table", source, build, evals, numbers.sources, sites, checked)
-        found: dict[int, Program] = {}
+        programs: dict[int, Program] = {}
         if table is not None:
-            found = dict.fromkeys(table.possible, table)
-        left = [k for k in range(len(sites)) if k not in found]
+            programs = dict.fromkeys(table.possible, table)
+        left = [k for k in range(len(sites)) if k not in programs]
         if left:
             builds = WithBuilds(folder / "builds", source, build, evals, sites, self.workers)
-            found |= dict.fromkeys(left, builds)
-        if not any(map(self._acts, {id(each): each for each in found.values()}.values())):
+            programs |= dict.fromkeys(left, builds)
+        if not any(map(self._acts, {id(each): each for each in programs.values()}.values())):
             raise InputError(
                 f"`{build}`: the program does not see the change of a number in"
                 f" {', '.join(self._plan.source.files)}: does the build make it anew, and does"
@@ -196,7 +196,7 @@ class Measurement:
         ways = f"{len(sites) - len(left):,} in one build" if table is not None else ""
         ways += f"{', ' * bool(ways)}{len(left):,} by a build for each" if left else ""
         self._note(f"{plural(len(sites), 'number')} to measure: {ways}")
-        return found
+        return programs
 
     def _acts(self, program: Program) -> bool:
         """Return whether a program sees the change of one of the largest numbers."""
@@ -259,10 +259,10 @@ class Measurement:
                 with np.load(file) as kept:
                     return Count(kept["places"], kept["counts"], str(kept["reason"]))
             steps = steps_of(sites[k], self.numbers.sources)
-            found = count(self.programs[k], k, sites[k], steps, sample, known)
+            counted = count(self.programs[k], k, sites[k], steps, sample, known)
             with replaced(file) as temporary, open(temporary, "wb") as stream:
-                np.savez(stream, **found._asdict())
-            return found
+                np.savez(stream, **counted._asdict())
+            return counted
 
         found: dict[int, Count] = {}
         with ThreadPoolExecutor(self.workers) as pool:

@@ -54,13 +54,13 @@ def numbers_of(
         proposed = list(_of_map(names, stages))
     else:
         proposed = marked(sources, definitions, stages) or proposals(definitions, stages)[0]
-    found = [p for p in apart(proposed, definitions, stages) if _is_wanted(p.name, only)]
-    if not found:
+    wanted = [p for p in apart(proposed, definitions, stages) if _is_wanted(p.name, only)]
+    if not wanted:
         raise InputError(
             f"{listed(list(map(str, files)), 3)}: no definition with numbers"
             f"{f' that {only[0]} names' if only else ''}; expected the sources of an evaluation"
         )
-    replace_file(target, "".join(f"{each.line()}\n" for each in found))
+    replace_file(target, "".join(f"{each.line()}\n" for each in wanted))
     return read_numbers(game, sources, definitions, target)
 
 
@@ -127,7 +127,7 @@ def narrowed(
     left_out = ["", "# no weights:", *left_out] if left_out else []
     replace_file(target, "".join(f"{line}\n" for line in [*kept, *left_out]))
     game, definitions = numbers.parameters.game, numbers.definitions
-    found = read_numbers(game, numbers.sources, definitions, target)
+    narrower = read_numbers(game, numbers.sources, definitions, target)
     free = {labels[k] for k in numbers.columns[is_weight].tolist()}
-    fixed = [label for label in found.parameters.layout.labels() if label not in free]
-    return found._replace(parameters=replace(found.parameters, fixed=tuple(fixed)))
+    fixed = [label for label in narrower.parameters.layout.labels() if label not in free]
+    return narrower._replace(parameters=replace(narrower.parameters, fixed=tuple(fixed)))

@@ -213,7 +213,7 @@ def table_of(
     program = WithTable(in_tree(evals, tree), frozenset(range(len(sites))) - files.back)
     texts, expected = base
     try:
-        found = program.evaluate({}, texts, 600.0)
+        evaluated = program.evaluate({}, texts, 600.0)
     except InputError:
         return None
-    return program if program.possible and (found == expected).all() else None
+    return program if program.possible and (evaluated == expected).all() else None

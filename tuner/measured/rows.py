@@ -55,9 +55,9 @@ class Measured:
     def lines(self) -> list[str]:
         """What was found, as text."""
         kinds = Counter(self.reasons.values())
-        found = [f"{plural(self.number, 'number')} count as weights do"]
-        found += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
-        lines = ["; ".join(found)]
+        text = [f"{plural(self.number, 'number')} count as weights do"]
+        text += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
+        lines = ["; ".join(text)]
         lines.append(
             f"{min(TOGETHER, self.number)} weights changed at once: {self.together:.1%} of the"
             f" evaluations are within {NEAR:g} centipawns of what the counts say"
@@ -109,8 +109,8 @@ def read_positions(
     """Read the positions that are measured. NothingLeft if there are none."""
     report, options = ReadReport(), prepared(reading, quiescence)
     names: list[dict] = []
-    found = list(all_batches(game, sources, options, report, note, names))
-    read = _some(found, MOST_POSITIONS, reading.seed)
+    batches = list(all_batches(game, sources, options, report, note, names))
+    read = _some(batches, MOST_POSITIONS, reading.seed)
     texts = [text for batch in read for text in game.texts(batch.positions)]
     return Positions(read, [scores(batch) for batch in read], texts, names, options, report)
 
@@ -197,20 +197,20 @@ def _some(read: Sequence[PositionBatch], most: int, seed: int) -> list[PositionB
     total = sum(len(batch.positions) for batch in read)
     if total <= most:
         return list(read)
-    random, found = np.random.default_rng(seed), []
+    random, some = np.random.default_rng(seed), []
     for batch in read:
         sizes = np.diff(batch.first, append=len(batch.positions))
         kept = random.random(len(sizes)) < most / total
-        found.append(batch.only(np.repeat(kept, sizes)))
-    return found
+        some.append(batch.only(np.repeat(kept, sizes)))
+    return some
 
 
 def by_column(numbers: Numbers, weights: Numbers, counts: Mapping[int, Count]) -> dict[int, Count]:
     """Return the counts of weights by their columns."""
     at = {(s.source.path, s.number.start): k for k, s in enumerate(numbers.sites)}
     columns = zip(weights.columns.tolist(), weights.sites, strict=True)
-    found = {column: counts[at[s.source.path, s.number.start]] for column, s in columns}
-    return {column: each for column, each in found.items() if not each.reason}
+    by_number = {column: counts[at[s.source.path, s.number.start]] for column, s in columns}
+    return {column: each for column, each in by_number.items() if not each.reason}
 
 
 def _rows(parameters: Parameters, counts: Mapping[int, Count], sample: Sample) -> RowBatch:
@@ -245,8 +245,8 @@ def changed_together(
 ) -> float:
     """Return the share of evaluations that are as predicted when random weights change at once."""
     usable: dict[int, list[int]] = {}
-    for k, found in counts.items():
-        if not found.reason:
+    for k, count in counts.items():
+        if not count.reason:
             usable.setdefault(id(measurement.programs[k]), []).append(k)
     own = max(usable.values(), key=len)
     random = np.random.default_rng(3)
@@ -305,7 +305,7 @@ def compare_rows(
     factors = data.staging.shares(phase)
     factors[-1] *= scale
     counts = data.rows(0, data.positions).matrix(data.columns)[some]
-    found = []
+    ranked = []
     for k, targets in enumerate(placed.values()):
         own = np.zeros(len(some))
         own[measured[k].places] = measured[k].counts
@@ -314,7 +314,7 @@ def compare_rows(
         if (far := differs > COUNT_NEAR).any():
             at = int(differs.argmax())
             label = " and ".join(target.label for target in targets)
-            found.append(
+            ranked.append(
                 (
                     int(far.sum()),
                     f"{label} ({targets[0].source.at(targets[0].number.start)}): in {far.sum():,}"
@@ -322,7 +322,7 @@ def compare_rows(
                     f" in {texts[at]}: {rows[at]:.2f}, measured {own[at]:.2f}",
                 )
             )
-    lines = [line for _, line in sorted(found, key=lambda each: -each[0])]
+    lines = [line for _, line in sorted(ranked, key=lambda each: -each[0])]
     if not lines:
         shown = plural(len(placed), "number")
         return [f"the counts of {shown} are those that are measured, in {len(some):,} positions"]

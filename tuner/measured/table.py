@@ -310,11 +310,11 @@ def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 def _line(tree: Path, file: str, number: int) -> str:
     """Return a line of a file of a folder that a compiler names; empty if it is not found."""
     parts = [part for part in Path(file).parts if part not in (".", "..", "/")]
-    found = [p for p in tree.rglob(parts[-1]) if list(p.parts)[-len(parts) :] == parts]
-    found = found or sorted(tree.rglob(parts[-1]))
-    if not found or not found[0].is_file():
+    matching = [p for p in tree.rglob(parts[-1]) if list(p.parts)[-len(parts) :] == parts]
+    matching = matching or sorted(tree.rglob(parts[-1]))
+    if not matching or not matching[0].is_file():
         return ""
-    lines = found[0].read_bytes().decode("latin-1").splitlines()
+    lines = matching[0].read_bytes().decode("latin-1").splitlines()
     return lines[number - 1] if number <= len(lines) else ""
 
 

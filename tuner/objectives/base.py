@@ -72,10 +72,10 @@ def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray
         counted = np.stack(
             [np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1
         )
-        found: np.ndarray = -(
+        losses: np.ndarray = -(
             counted * np.log(np.maximum(probabilities(scale, evaluation, width), 1e-300))
         ).sum(axis=1)
-        return found
+        return losses
 
     return loss
 

@@ -215,12 +215,12 @@ class OptimizeRun(PlayersRun[Optimized]):
 
     def make_players(self, folder: Path | None) -> str | None:
         """See `PlayersRun`."""
-        found = self.made_of_two(self.settings, folder)
+        contestants = self.made_of_two(self.settings, folder)
         names = {number.name for number in self.numbers}
         if names - {constant.name for constant in self.game.contest.constants}:  # weights change
             a, b = self.legs[0]
             self.legs[0] = replace(a, lean=False), replace(b, lean=False)
-        return found.program
+        return contestants.program
 
     def set_games(self, games: int) -> None:
         """See `Run`. InputError for a number that cannot be shared by pairs."""
@@ -361,9 +361,9 @@ class SoFar:
 
     def lines(self) -> list[str]:
         """Return the present table, which is recorded, too."""
-        found = self._described(self._estimate())
-        self._store.append(to_json(found), kind=ESTIMATE)
-        return estimate_lines(found, self._digits)
+        described = self._described(self._estimate())
+        self._store.append(to_json(described), kind=ESTIMATE)
+        return estimate_lines(described, self._digits)
 
     def result(self, folder: Path, interrupted: bool) -> Optimized:
         """Return the result of a run, and write the best values."""
@@ -372,16 +372,16 @@ class SoFar:
             raise InputError(
                 f"{folder}: no pair of games has ended; {advice if interrupted else ''}"
             )
-        found = self._estimate()
+        estimate = self._estimate()
         self.lines()
         best = {
             number.name: number.rounded(value)
-            for number, value in zip(self._numbers, found.best, strict=True)
+            for number, value in zip(self._numbers, estimate.best, strict=True)
         }
         written = write_best(folder, self._numbers, best, self._run.game, self._run.settings.terms)
         return Optimized(
             settings=self._run.settings,
-            estimate=self._described(found),
+            estimate=self._described(estimate),
             best=best,
             digits=self._digits,
             files=tuple(map(str, written)),

@@ -324,18 +324,18 @@ Widths = Annotated[
 def plies_range(text: str) -> tuple[int, int]:
     """Parse FIRST:LAST, two numbers of plies in order."""
     first, _, last = text.partition(":")
-    found: tuple[int, int] = convert((int(first), int(last)), PliesRange, "")
-    if found[0] > found[1]:
+    plies: tuple[int, int] = convert((int(first), int(last)), PliesRange, "")
+    if plies[0] > plies[1]:
         raise ValueError("not in order")
-    return found
+    return plies
 
 
 def widths(text: str) -> tuple[int, ...]:
     """Parse the widths of the hidden layers of a network."""
-    found: tuple[int, ...] = convert(
+    sizes: tuple[int, ...] = convert(
         [] if text == "0" else [*map(int, text.split(","))], Widths, ""
     )
-    return found
+    return sizes
 
 
 def time_control(text: str) -> tuple[float, ...]:
@@ -343,9 +343,9 @@ def time_control(text: str) -> tuple[float, ...]:
     moves, _, times = text.rpartition("/")
     base, _, increment = times.partition("+")
     numbers = (float(base), float(increment or 0), *([float(moves)] if moves else []))
-    found: tuple[float, ...] = convert(numbers, TimeControl, "")
-    clock_of(found)
-    return found
+    control: tuple[float, ...] = convert(numbers, TimeControl, "")
+    clock_of(control)
+    return control
 
 
 def clock_of(tc: Sequence[float]) -> dict[str, float | None]:

@@ -51,8 +51,8 @@ def prior_width(text: str) -> float | str | None:
     """Parse the width of a prior, or a word: how it is chosen. None: no prior."""
     if text == "none":
         return None
-    found: float | str = parse(text, Width, "prior")
-    return found
+    width: float | str = parse(text, Width, "prior")
+    return width
 
 
 @dataclass(frozen=True, kw_only=True)

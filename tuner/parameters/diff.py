@@ -86,8 +86,8 @@ def headline(p: Parameters) -> dict | None:
         ratio = value / unit[1] if unit[1] > 0 else math.nan
         recorded = known.get(path, Estimate())
         agrees = abs(recorded.value - ratio) <= AGREES * max(1.0, abs(ratio))
-        found = replace(recorded, value=ratio) if agrees else Estimate(ratio)
-        values.append(Ratio(path, unit[0], found.rounded(4)))
+        estimate = replace(recorded, value=ratio) if agrees else Estimate(ratio)
+        values.append(Ratio(path, unit[0], estimate.rounded(4)))
     return {"unit": unit[0], "values": values}
 
 
@@ -95,13 +95,13 @@ def _intervals(learned: object, unit: str) -> dict[str, Estimate]:
     """Return ratios by parameter; entries of another form are ignored, because people edit
     files."""
     lines = learned.get("ratios") if isinstance(learned, dict) else None
-    found = {}
+    intervals = {}
     for line in lines if isinstance(lines, list) else []:
         with contextlib.suppress(InputError):
             ratio = convert(line, Ratio, "")
             if ratio.to == unit:
-                found[ratio.parameter] = ratio.ratio
-    return found
+                intervals[ratio.parameter] = ratio.ratio
+    return intervals
 
 
 def summary(parameters: Parameters) -> dict:

@@ -132,11 +132,11 @@ class Layout:
     @cached_property
     def _named(self) -> dict[str, list[Place]]:
         """The places by their terms and by their names."""
-        found: dict[str, list[Place]] = {}
+        named: dict[str, list[Place]] = {}
         for place in self.places:
             for name in (place.term, place.path):
-                found.setdefault(name, []).append(place)
-        return found
+                named.setdefault(name, []).append(place)
+        return named
 
     def matching(self, pattern: str, stages: Sequence[str]) -> np.ndarray:
         """(stages, size) bool: the weights that a name or glob matches.
@@ -186,21 +186,21 @@ def shares_of(phase: np.ndarray, phases: int, stages: int, spans: Spans = ()) ->
     """(stages, n): the share of each stage in positions of these phases. In its span a stage is
     alone; from one span to the next the share is linear. Without spans the first of two stages is
     alone at `phases`, the last at 0."""
-    found = np.zeros((stages, len(phase)))
+    shares = np.zeros((stages, len(phase)))
     if stages == 1:
-        return found + 1
+        return shares + 1
     spans, phase = spans or ((phases, phases), (0, 0)), phase.astype(np.float64)
     order = by_phase(spans)
     for stage, (low, high) in enumerate(spans):
-        found[stage] = (phase >= low) & (phase <= high)
-    found[order[0], phase < spans[order[0]][0]] = 1
-    found[order[-1], phase > spans[order[-1]][1]] = 1
+        shares[stage] = (phase >= low) & (phase <= high)
+    shares[order[0], phase < spans[order[0]][0]] = 1
+    shares[order[-1], phase > spans[order[-1]][1]] = 1
     for before, after in pairwise(order):
         low, high = spans[before][1], spans[after][0]
         between = (phase > low) & (phase < high)
-        found[after, between] = share = (phase[between] - low) / (high - low)
-        found[before, between] = 1 - share
-    return found
+        shares[after, between] = share = (phase[between] - low) / (high - low)
+        shares[before, between] = 1 - share
+    return shares
 
 
 @dataclass(frozen=True)

@@ -317,12 +317,12 @@ class _Reader(Checks):
                 )
             elif lacking:
                 here = os.path.relpath(self.path.parent / file)
-                found = here if os.path.exists(here) else file
-                gone = "" if os.path.exists(found) else " (which does not exist)"
+                path = here if os.path.exists(here) else file
+                gone = "" if os.path.exists(path) else " (which does not exist)"
                 self.fail(
                     item,
                     f"has weights of the terms in {os.path.basename(file)}; add --terms"
-                    f" {shlex.quote(found)}{gone}",
+                    f" {shlex.quote(path)}{gone}",
                 )
 
     def learned(self, node: YamlNode | None) -> dict:
@@ -411,14 +411,14 @@ class _Reader(Checks):
     def span(self, node: YamlNode, stage: str) -> tuple[int, int]:
         """Read a phase, or the first and the last of several."""
         given = node.value if isinstance(node.value, list) else [node]
-        found = [self.number(item, f"a phase of stage {stage}") for item in given]
-        if len(found) not in (1, 2) or any(value != int(value) for value in found):
+        phases = [self.number(item, f"a phase of stage {stage}") for item in given]
+        if len(phases) not in (1, 2) or any(value != int(value) for value in phases):
             self.fail(
                 node,
                 f"the phases of stage {stage} are {shown(node)}, expected a whole number such as"
                 " 24, or the first and the last, such as [10, 14]",
             )
-        return int(found[0]), int(found[-1])
+        return int(phases[0]), int(phases[-1])
 
     def bounds(self, node: YamlNode | None, stages: tuple[str, ...]) -> tuple:
         found = []
@@ -433,7 +433,7 @@ class _Reader(Checks):
         return tuple(found)
 
     def prior(self, node: YamlNode | None, stages: tuple[str, ...]) -> tuple:
-        found = []
+        priors = []
         for name, value in (self.mapping(node, "prior") if node else {}).items():
             self.name(value, name, "prior", stages)
             entries = self.mapping(value, f"prior of {name}")
@@ -456,8 +456,8 @@ class _Reader(Checks):
                 if "mean" in entries
                 else None
             )
-            found.append((name, (mean, sd)))
-        return tuple(found)
+            priors.append((name, (mean, sd)))
+        return tuple(priors)
 
     def read(self) -> Parameters:
         source = read_source(self.path)
@@ -528,7 +528,7 @@ class _Reader(Checks):
                 beside[what] = self.weights(top[what], stages, what)
         self.missing, self.is_error = missing, False
         tied = self.names(top.get("tied"), "tied", stages)
-        found = Parameters(
+        parameters = Parameters(
             self.game,
             self.layout,
             stages,
@@ -546,18 +546,18 @@ class _Reader(Checks):
             spans,
             beside.get("optimum"),
         )
-        if fault := fault_of_spans(found.staging) if spans else None:
+        if fault := fault_of_spans(parameters.staging) if spans else None:
             self.fail(stages_node, fault)
         for name in tied:
-            chosen = found.mask((name,)).all(axis=0)
+            chosen = parameters.mask((name,)).all(axis=0)
             if not chosen.any() or (weights[:, chosen] != weights[0, chosen]).any():
                 self.fail(
                     top["tied"],
                     f"tied: {name} does not have the same numbers in all stages, expected a"
                     " parameter with one number for them",
                 )
-        for name in found.symmetric:
-            leaders = replace(found, symmetric=(name,), tied=()).leaders()
+        for name in parameters.symmetric:
+            leaders = replace(parameters, symmetric=(name,), tied=()).leaders()
             is_none = (leaders.ravel() == np.arange(leaders.size)).all()
             if is_none or (weights.ravel()[leaders] != weights).any():
                 self.fail(
@@ -565,8 +565,8 @@ class _Reader(Checks):
                     f"symmetric: {name} is no table whose right half mirrors the left one",
                 )
         if "prior" in top:
-            self._check_priors(found, top["prior"])
-        return found
+            self._check_priors(parameters, top["prior"])
+        return parameters
 
     def _check_priors(self, found: Parameters, node: YamlNode) -> None:
         """Refuse means outside the bounds; note priors that do not count."""
@@ -613,12 +613,12 @@ def read_parameters(
     rows, which has its own. `add_missing`: parameters that a term of the file lacks get zeros, too.
     """
     reader = _Reader(Path(path), layout, game, add_missing)
-    found = reader.read()
+    parameters = reader.read()
     for note in reader.notes:
         if note not in _noted:
             LOG.warning(one_line(note))
             _noted.add(note)
-    return found
+    return parameters
 
 
 def missing_parameters(path: Path, layout: Layout, game: str) -> list[str]:

@@ -103,12 +103,12 @@ ITEM, NOT_BLANK = re.compile(r"[^\s,\[\]]+"), re.compile(r"[^\s]")
 
 def items_of(match: re.Match[str], line: int) -> list[YamlNode]:
     """Return the numbers of a list of LONG_LIST, which begins on this line."""
-    found, at, text = [], match.start(), match.string
+    items, at, text = [], match.start(), match.string
     for item in ITEM.finditer(text, match.start(), match.end()):
         line += text.count("\n", at, item.start())
         at = item.start()
-        found.append(YamlNode(item[0], line, at))
-    return found
+        items.append(YamlNode(item[0], line, at))
+    return items
 
 
 # commands read a file several times: for its game, its terms and its numbers
@@ -361,18 +361,18 @@ def comments_of(source: Source) -> tuple[Comment, ...]:
             return Comment(FOOTER, said, column)
         return Comment(values[following][1], said, column - indent_of(following) if said else 0)
 
-    found: list[Comment] = []
+    comments: list[Comment] = []
     for remark in remarks:
         one = comment(*remark)
-        if one.text or one != (found[-1] if found else Comment(HEADER, "")):
-            found.append(one)
-    size = sum(len(one.text) + max(0, one.indent or 0) for one in found)
+        if one.text or one != (comments[-1] if comments else Comment(HEADER, "")):
+            comments.append(one)
+    size = sum(len(one.text) + max(0, one.indent or 0) for one in comments)
     if size > MOST_COMMENTS:
         raise InputError(
             f"{source.path}: {size:,} characters of comments, expected at most"
             f" {MOST_COMMENTS:,}; shorten them"
         )
-    return _with_header(found, values[0][1])
+    return _with_header(comments, values[0][1])
 
 
 def with_comments(

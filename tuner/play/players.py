@@ -86,10 +86,10 @@ class SearchPlayer:
             byoyomi = self._control.byoyomi
             overhead = BYOYOMI_OVERHEAD if byoyomi else OVERHEAD
             limits = limits_with_byoyomi(clock, byoyomi, overhead)
-        found = self._searcher.search(line, limits)
-        if found.move is None:  # stopped before the first move was searched
+        searched = self._searcher.search(line, limits)
+        if searched.move is None:  # stopped before the first move was searched
             return Choice(self._legal_moves(line[-1])[0])
-        return Choice(found.move, found.value, found.win_in, found.depth)
+        return Choice(searched.move, searched.value, searched.win_in, searched.depth)
 
     def abort(self) -> None:
         self._searcher.stop()
@@ -404,9 +404,9 @@ def options_of_file(player: str, path: Path, flag: str) -> tuple[str, ...]:
         )
     engine = make(named.what, {})
     engine.close()
-    found, notes = settings_of(path, engine.options, named.name)
+    settings, notes = settings_of(path, engine.options, named.name)
     for note in notes:
         LOG.warning(note)
-    if not found:
+    if not settings:
         raise InputError(f"{path}: sets no option")
-    return tuple(f"{name}={value}" for name, value in found.items())
+    return tuple(f"{name}={value}" for name, value in settings.items())

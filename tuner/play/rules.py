@@ -96,8 +96,8 @@ class GameRules:
     def judges_by_scores(self, game: Game) -> tuple[Judge, ...]:
         """Return those that may be wrong."""
         known = self.endings and game.contest.drawn_ending is not None
-        found = [by_endings if known else None, *map(_judge_of, (self.resign, self.draw))]
-        return tuple(filter(None, found))
+        judges = [by_endings if known else None, *map(_judge_of, (self.resign, self.draw))]
+        return tuple(filter(None, judges))
 
 
 def rules_of(settings: GameOptions | GamesSettings, restart: bool = False) -> GameRules:

@@ -170,17 +170,17 @@ def _changed(folder: Path) -> Section | None:
 
 def _left_out(steps: list[ShownStep]) -> Section | None:
     """The numbers of the sources that are no weights, by the reasons."""
-    found = next((found for _, found in steps if found.weights is not None), None)
-    if found is None:
+    weighed = next((found for _, found in steps if found.weights is not None), None)
+    if weighed is None:
         return None
     by_reason: dict[str, list[str]] = {}
-    for name, reason in found.left_out.items():
+    for name, reason in weighed.left_out.items():
         by_reason.setdefault(reason, []).append(name)
     rows = [
         {"reason": reason, "numbers": len(own), "first": ", ".join(own[:MOST_NAMED])}
         for reason, own in sorted(by_reason.items(), key=lambda each: -len(each[1]))
     ]
-    data = {"rows": rows, "weights": found.weights}
+    data = {"rows": rows, "weights": weighed.weights}
     return Section("left_out", "Numbers that are no weights", "left_out", data)
 
 

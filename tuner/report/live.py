@@ -121,12 +121,12 @@ class LivePage:
             require_files(self.folder)
             if kind_of(self.folder) == IMPROVE:
                 paths += [path.parent for name in INNER for path in self.folder.glob(name)]
-            found = [now for now in map(read_now, paths) if now is not None]
+            states = [now for now in map(read_now, paths) if now is not None]
         except InputError as problem:
             return DAMAGED, Now(DAMAGED, 0.0, 0.0, note=str(problem))
-        if not found:
+        if not states:
             return UNKNOWN, None
-        own, *steps = found
+        own, *steps = states
         if own.state == RUNNING and time.time() - own.written > SILENT:
             return SILENCE, own
         if own.state != RUNNING:
@@ -181,16 +181,16 @@ def require_files(folder: Path) -> None:
 
 def _stamps(folder: Path) -> list[object]:
     """Return the numbers of records, and times and sizes of the files that a report is made of."""
-    found: list[object] = []
+    stamps: list[object] = []
     with contextlib.suppress(InputError):
-        found = [kind_of(folder), count_records(folder)]
+        stamps = [kind_of(folder), count_records(folder)]
     for name in FILES[1:]:
         try:
             state = (folder / name).stat()
-            found.append((state.st_mtime_ns, state.st_size))
+            stamps.append((state.st_mtime_ns, state.st_size))
         except OSError:
-            found.append(None)
-    return found
+            stamps.append(None)
+    return stamps
 
 
 def now_section(folder: Path, state: str, now: Now | None, report: str) -> Section:

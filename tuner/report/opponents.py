@@ -99,10 +99,10 @@ def _charts(games: Sequence[PlayedAgainst]) -> list[Chart]:
         return []
     parts = [games[k * len(games) // count : (k + 1) * len(games) // count] for k in range(count)]
     names = [f"games {part[0].game + 1:,} to {part[-1].game + 1:,}" for part in parts]
-    found = [("Score", "points a game", [score_of(part) for part in parts])]
+    charts = [("Score", "points a game", [score_of(part) for part in parts])]
     ratings = [rating_of(part) for part in parts]
     if all(ratings):
-        found.append(
+        charts.append(
             ("Rating", "Elo, by that of the opponents", [each for each in ratings if each])
         )
     return [
@@ -111,14 +111,14 @@ def _charts(games: Sequence[PlayedAgainst]) -> list[Chart]:
             label,
             dict(zip(names, estimates, strict=True)),
         )
-        for title, label, estimates in found
+        for title, label, estimates in charts
     ]
 
 
 def mistakes_in(history: Sequence[Batch]) -> list[Mistake]:
     """Return the mistakes of opponents, the largest first."""
-    found = [mistake for line in history for mistake in line.mistakes]
-    return sorted(found, key=lambda mistake: -mistake.gain)
+    mistakes = [mistake for line in history for mistake in line.mistakes]
+    return sorted(mistakes, key=lambda mistake: -mistake.gain)
 
 
 def _score_text(score: float | None) -> str:
@@ -129,8 +129,8 @@ def _score_text(score: float | None) -> str:
 def mistakes_data(history: Sequence[Batch], game: Game | None, ignored: bool) -> dict | None:
     """Return what is shown of the largest mistakes of opponents, each with a diagram; None without
     any. `ignored`: nothing was learned from them."""
-    found = mistakes_in(history)
-    if not found or game is None:
+    mistakes = mistakes_in(history)
+    if not mistakes or game is None:
         return None
     draw = game.files.picture
     shown = [
@@ -141,8 +141,8 @@ def mistakes_data(history: Sequence[Batch], game: Game | None, ignored: bool) ->
             "picture": own_names(draw(words), f"m{k}") if draw else None,
             "board": None if draw else game.draw(words),
         }
-        for k, mistake in enumerate(found[:MOST_SHOWN])
+        for k, mistake in enumerate(mistakes[:MOST_SHOWN])
         for words in (game.position(mistake.position),)
     ]
     unit = game.wording.unit
-    return {"shown": shown, "number": len(found), "unit": unit, "ignored": ignored}
+    return {"shown": shown, "number": len(mistakes), "unit": unit, "ignored": ignored}

@@ -96,11 +96,11 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
     ]
     chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.known_worth))[:MOST_CHARTS]
     for last in chosen:
-        found = [
+        best = [
             next((one for one in line.numbers if one.name == last.name), last).best
             for line in lines
         ]
-        series = [series_of("line", games, found)]
+        series = [series_of("line", games, best)]
         charts.append(line_chart(last.name, "games", "value", series, level=last.given))
     note = "Bands are 95 % intervals, by the model of the games so far; dashes the given values."
     return [Section("curves", "Over the games", "charts", {"charts": charts, "note": note})]

@@ -259,15 +259,17 @@ def match_charts(match: MatchResult) -> list[Chart]:
     charts = []
     usable = [one for one in match.course if math.isfinite(one.difference.half_width)]
     if len(usable) > 1:
-        games, found = [one.games for one in usable], [one.difference for one in usable]
+        games, differences = [one.games for one in usable], [one.difference for one in usable]
         charts.append(
             line_chart(
                 f"{capital(match.unit)} as the match went on",
                 "games",
                 f"{match.unit}, with 95 % interval",
-                [series_of("line", games, found)],
+                [series_of("line", games, differences)],
                 level=0.0,
-                limits=_late_limits([one.low for one in found], [one.high for one in found]),
+                limits=_late_limits(
+                    [one.low for one in differences], [one.high for one in differences]
+                ),
             )
         )
         if match.test is not None:

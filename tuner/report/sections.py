@@ -78,19 +78,19 @@ WINS_QUESTION = (
 
 def played_data(run: ShownLearningRun | ShownNetworkRun) -> dict | None:
     """Return the data of the section, None if no games were played for it."""
-    found = run.played
-    if not found:
+    played = run.played
+    if not played:
         return None
     wins = in_points(run.points) and run.chosen.wins
     question = WINS_QUESTION if wins else calibration_question(run.points)
     return {
-        "charts": run_charts.calibration_charts(Sides(after=found.bins)),
+        "charts": run_charts.calibration_charts(Sides(after=played.bins)),
         "question": question,
         "held": None,
         "actual": "actual",
-        "sides": [("after", found.bins)],
-        "note": games_text(found),
-        "errors": error_rows(found, run.points, wins),
+        "sides": [("after", played.bins)],
+        "note": games_text(played),
+        "errors": error_rows(played, run.points, wins),
         "strength": opponents(run),
     }
 
@@ -150,8 +150,8 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
         side = side_of(run, match)
         if side is None:
             continue
-        names, found = seen_from(match, side)
-        if text := difference_text(match, found):
+        names, difference = seen_from(match, side)
+        if text := difference_text(match, difference):
             about = " (luck subtracted)" if match.luck_subtracted else ""
             lines.append((names[1], f"{text}{about}, {plural(match.games, 'game')}"))
     return lines
@@ -192,16 +192,16 @@ class Page:
 def sections_of(run: ShownRun) -> list[Section | None]:
     """All sections, in the order of the page."""
     matches = [match_section(match, i) for i, match in enumerate(run.matches)]
-    found: list[Section | None]
+    sections: list[Section | None]
     if not isinstance(run, ShownLearningRun):
-        found = [replace(matches[0], title="Result"), *matches[1:]]
+        sections = [replace(matches[0], title="Result"), *matches[1:]]
     else:
         sure = (
             significance_of_selfplay(run.comparison, run.history)
             if run.kind == SELFPLAY
             else significance_of(run.comparison)
         )
-        found = [
+        sections = [
             _own_rounds(run),
             _advice(run),
             _values(run, sure),
@@ -218,7 +218,7 @@ def sections_of(run: ShownRun) -> list[Section | None]:
             _draws(run),
             _data(run),
         ]
-    return [*found, repeat_section(run)]
+    return [*sections, repeat_section(run)]
 
 
 def tiles_of(run: ShownRun) -> list[Tile]:
@@ -283,10 +283,10 @@ def _change_text(before: float | None, change: Change | None) -> str:
     text = f"from {number(before, 4)}"
     if change is not None and change.constant:
         text = f"from a constant, {number(change.before, 4)}"
-    if change is not None and math.isfinite((found := change.difference).value):
-        text += f": {signed(found.value, 4) or '0'}"
-        if math.isfinite(found.half_width):
-            text += " " + together(f"[{number(found.low, 4)}, {number(found.high, 4)}]")
+    if change is not None and math.isfinite((difference := change.difference).value):
+        text += f": {signed(difference.value, 4) or '0'}"
+        if math.isfinite(difference.half_width):
+            text += " " + together(f"[{number(difference.low, 4)}, {number(difference.high, 4)}]")
     return text
 
 
@@ -388,10 +388,10 @@ def _values(run: ShownLearningRun, sure: Significance) -> Section | None:
 
 def _advice(run: ShownLearningRun) -> Section | None:
     """The notes of the fit."""
-    found = run.result.advice
+    advice = run.result.advice
     return (
-        Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]})
-        if found
+        Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in advice]})
+        if advice
         else None
     )
 
@@ -403,8 +403,8 @@ def _sentence(text: str) -> str:
 
 
 def _elo(run: ShownLearningRun) -> Section | None:
-    found = strength(run) if run.kind == SELFPLAY else None
-    return Section("elo", "Strength", "charts", found) if found else None
+    shown = strength(run) if run.kind == SELFPLAY else None
+    return Section("elo", "Strength", "charts", shown) if shown else None
 
 
 def of_opponents(run: ShownLearningRun | ShownNetworkRun) -> list[Section | None]:
@@ -566,27 +566,27 @@ def sides_of(sides: Sides) -> list[tuple[str, list[Bin]]]:
 
 
 def _identifiability(run: ShownLearningRun) -> Section | None:
-    found = run.findings.identifiability
+    identifiability = run.findings.identifiability
     return (
-        Section("identifiability", "Identifiability", "identifiability", {"found": found})
-        if found
+        Section("identifiability", "Identifiability", "identifiability", {"found": identifiability})
+        if identifiability
         else None
     )
 
 
 def _draws(run: ShownLearningRun) -> Section | None:
-    found = run.result.draws
-    if not found:
+    draws = run.result.draws
+    if not draws:
         return None
     widths = [
         (
             stage,
             value,
-            None if (error := found.errors.get(stage)) is None else reach(run.learned) * error,
+            None if (error := draws.errors.get(stage)) is None else reach(run.learned) * error,
         )
-        for stage, value in found.width.items()
+        for stage, value in draws.width.items()
     ]
-    return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
+    return Section("draws", "Draws", "draws", {"found": draws, "widths": widths})
 
 
 def _data(run: ShownLearningRun) -> Section | None:

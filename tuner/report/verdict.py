@@ -139,10 +139,10 @@ def _won_by_games(
     opponent: str, runs: list[tuple[str, list[tuple[float, MeasuredMatch]]]]
 ) -> tuple[Chart, str]:
     series = []
-    for kind, (_, found) in zip(KINDS, runs, strict=False):
-        low, high = zip(*(match.interval for _, match in found), strict=True)
-        shares = [match.wins / match.games for _, match in found]
-        games = [games for games, _ in found]
+    for kind, (_, won) in zip(KINDS, runs, strict=False):
+        low, high = zip(*(match.interval for _, match in won), strict=True)
+        shares = [match.wins / match.games for _, match in won]
+        games = [games for games, _ in won]
         series.append(Series(kind, games, shares, low, high))
     chart = line_chart(
         f"Games won against {opponent}",
@@ -218,11 +218,11 @@ def verdicts_of(run: ShownRun) -> list[Verdict]:
     those that its weights played."""
     if not isinstance(run, ShownLearningRun):
         return [verdict(run.matches[0], None)]
-    found = [(match, side_of(run, match)) for match in reversed(run.matches)]
-    found.sort(key=lambda pair: pair[1] is None)
+    sides = [(match, side_of(run, match)) for match in reversed(run.matches)]
+    sides.sort(key=lambda pair: pair[1] is None)
     return [
         verdict(match, side) if side is not None else _of_others(verdict(match, None))
-        for match, side in found[:MAX_VERDICTS]
+        for match, side in sides[:MAX_VERDICTS]
     ]
 
 
@@ -232,8 +232,8 @@ def _of_others(found: Verdict) -> Verdict:
 
 def seen_from(match: MatchResult, side: int | None) -> tuple[tuple[str, str], Estimate]:
     """Return the names, and the difference, from one player's view."""
-    (a, b), found = match.names, match.difference
-    return ((b, a), found.turned) if side == 1 else ((a, b), found)
+    (a, b), difference = match.names, match.difference
+    return ((b, a), difference.turned) if side == 1 else ((a, b), difference)
 
 
 def difference_text(match: MatchResult, found: Estimate) -> str:
@@ -257,17 +257,17 @@ def difference_text(match: MatchResult, found: Estimate) -> str:
 def verdict(match: MatchResult, side: int | None) -> Verdict:
     """Decide which player is better: by the test of the match if it has one, else by the 95 %
     interval."""
-    names, found = seen_from(match, side)
+    names, difference = seen_from(match, side)
     pairs = _pairs(match, side)
     detail = f"{whole(match.games)} games, {match.settings.conditions}, {match.openings}"
     if match.games:
         luck = "luck subtracted" if match.luck_subtracted else ""
-        detail = "; ".join(filter(None, (difference_text(match, found), luck, detail)))
+        detail = "; ".join(filter(None, (difference_text(match, difference), luck, detail)))
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
         return _by_test(match, match.test, side, names, detail)
-    kind = _by_interval(found, pairs)
+    kind = _by_interval(difference, pairs)
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
     return Verdict(
@@ -345,10 +345,10 @@ def _by_test(
 def more_games(match: MatchResult) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance
     of pairs; an empty text if these do not tell."""
-    pairs, summary, found = sum(match.counts.pairs), match.summary, match.difference
+    pairs, summary, difference = sum(match.counts.pairs), match.summary, match.difference
     surplus, variance = summary.score - 0.5, summary.variance
     if match.in_points:
-        surplus, variance = found.value, found.standard_error**2 * pairs
+        surplus, variance = difference.value, difference.standard_error**2 * pairs
     if not (math.isfinite(surplus) and math.isfinite(variance) and surplus and variance):
         return ""
     games = 2 * (math.floor(NORMAL**2 * variance / surplus**2) + 1 - pairs)

@@ -537,9 +537,11 @@ def tried_lines(tried: Tried) -> list[str]:
 
 def changed(change: Change) -> str:
     """Return a loss before and after, and the change with its interval."""
-    found, interval = change.difference, ""
-    if math.isfinite(found.half_width):
-        interval = f", change {found.value:+.5f} [{found.low:+.5f}, {found.high:+.5f}]"
+    difference, interval = change.difference, ""
+    if math.isfinite(difference.half_width):
+        interval = (
+            f", change {difference.value:+.5f} [{difference.low:+.5f}, {difference.high:+.5f}]"
+        )
     return f"{change.before:.5f} -> {change.after:.5f}{interval}"
 
 

@@ -47,11 +47,11 @@ def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float |
         return Estimate(), None, None
     if pairs < FEWEST_PAIRS:
         return Estimate(float(points.mean())), None, None
-    found = mean_points(points).found
+    mean = mean_points(points).found
     if results.luck is None:
-        return found, None, None
+        return mean, None, None
     less_luck = mean_points(points, results.luck.ravel())
-    return found, less_luck.found, less_luck.gain if math.isfinite(less_luck.gain) else None
+    return mean, less_luck.found, less_luck.gain if math.isfinite(less_luck.gain) else None
 
 
 def interval_text(estimate: Estimate, pairs: int) -> str:
@@ -117,11 +117,11 @@ class Ladder:
             " Wilson):"
         ]
         for row in self.rows:
-            found = row.plain
-            share = "-" if found["share"] is None else f"{100 * found['share']:.1f} %"
+            plain = row.plain
+            share = "-" if plain["share"] is None else f"{100 * plain['share']:.1f} %"
             lines.append(
                 f"  {row.player:<{width}}  {row.wins:>5} of {row.games:<5}  {share:>7}  "
-                f"[{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+                f"[{100 * plain['low']:.1f}, {100 * plain['high']:.1f}]"
             )
         return lines
 
@@ -324,10 +324,10 @@ class MatchResult(RunResult):
 
     def _points_lines(self) -> list[str]:
         points, test = self.points, self.test
-        found, less_luck, gain = estimates(points)
-        chance = superiority(found)
-        about = interval_text(found, len(points.points))
-        lines = [f"Points a game: {found.text(3, '+')} ({about})"]
+        mean, less_luck, gain = estimates(points)
+        chance = superiority(mean)
+        about = interval_text(mean, len(points.points))
+        lines = [f"Points a game: {mean.text(3, '+')} ({about})"]
         if less_luck is not None:
             more = (
                 "" if gain is None else f"; each game counts as {gain:.1f} with dice of their own"
@@ -354,16 +354,16 @@ class MatchResult(RunResult):
 
     def _points_plain(self) -> dict[str, Any]:
         points = self.points
-        found, less_luck, gain = estimates(points)
+        mean, less_luck, gain = estimates(points)
         judged = {"judge": self.settings.judge, "games_each_counts_as": gain}
         return {
             "by_points": {
                 str(point): points.games[point] for point in range(-points.most, points.most + 1)
             },
             "pairs_by_points": list(points.pairs),
-            "points_a_game": found.plain,
+            "points_a_game": mean.plain,
             "less_luck": None if less_luck is None else less_luck.plain | judged,
-            "los": superiority(found),
+            "los": superiority(mean),
         }
 
     def _test_plain(self, test: Sprt) -> dict[str, Any]:

@@ -97,11 +97,11 @@ class Standings(RunResult):
 
     def rating_text(self, player: int) -> str:
         """Return the rating of a player, with its interval."""
-        found = self.rated.rating(player)
-        if found.how == UNKNOWN:
+        rating = self.rated.rating(player)
+        if rating.how == UNKNOWN:
             return "-"
         style = "" if GIVEN in self.rated.how else "+"
-        text = found.text(3 if self.in_points else 1, style)
+        text = rating.text(3 if self.in_points else 1, style)
         for words, sign in SIGNS.items():
             text = text.replace(words, sign)
         return text
@@ -245,13 +245,13 @@ def list_of(standings: Standings, player: int) -> list[list[str]]:
 def remarks_of(standings: Standings) -> list[str]:
     """Return remarks on the tables: where numbers come from, and faults."""
     rated, settings = standings.rated, standings.settings
-    found = []
+    remarks = []
     if settings.ladder and settings.anchor:
-        found.append(f"The ratings of the levels are declared by {settings.ladder[0]}.")
+        remarks.append(f"The ratings of the levels are declared by {settings.ladder[0]}.")
     elif settings.anchor:
-        found.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
+        remarks.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
     elif ESTIMATED in rated.how:
-        found.append("The mean of the estimated ratings is 0.")
+        remarks.append("The mean of the estimated ratings is 0.")
     errors = [rated.rating(i).standard_error for i in range(len(standings.names))]
     if not all(map(math.isnan, errors)):
         luck = (
@@ -259,15 +259,15 @@ def remarks_of(standings: Standings) -> list[str]:
             if standings.in_points and settings.judge
             else ""
         )
-        found.append(f"95 % intervals, from pairs of games{luck}.")
+        remarks.append(f"95 % intervals, from pairs of games{luck}.")
     if {AT_LEAST, AT_MOST} & set(rated.how):
-        found.append("≥, ≤: all games against the rated players were won or lost; 95 % bound.")
+        remarks.append("≥, ≤: all games against the rated players were won or lost; 95 % bound.")
     if any(
         how == ESTIMATED and math.isnan(error) for how, error in zip(rated.how, errors, strict=True)
     ):
-        found.append("Without +/-: all pairs of games ended alike, so there is no interval.")
+        remarks.append("Without +/-: all pairs of games ended alike, so there is no interval.")
     if UNKNOWN in rated.how:
-        found.append("A dash: no games against rated players yet.")
+        remarks.append("A dash: no games against rated players yet.")
     for (i, fault), number in sorted(standings.faults.items()):
-        found.append(f"Forfeits: {standings.names[i]} lost {number} by {fault}")
-    return found
+        remarks.append(f"Forfeits: {standings.names[i]} lost {number} by {fault}")
+    return remarks

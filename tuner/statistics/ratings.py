@@ -99,9 +99,9 @@ class Rated:
         pair between them and has no estimate for that, it is the rating of a chance to win a pair
         above 1/2, where all chances were as likely beforehand."""
         if {self.how[i], self.how[j]} <= {ESTIMATED, GIVEN}:
-            found = self.between(i, j)
-            known = found.standard_error > NO_ERROR
-            return NormalDist().cdf(found.value / found.standard_error) if known else None
+            difference = self.between(i, j)
+            known = difference.standard_error > NO_ERROR
+            return NormalDist().cdf(difference.value / difference.standard_error) if known else None
         for a, b, results in self.played:
             if {a, b} == {i, j} and len(results):
                 own = results if a == i else 1 - results
@@ -198,8 +198,8 @@ def _fit(
     )
     pairs, fitted = int(counts.sum()), len(free) - centred
     covariance = inverse @ (design.T @ (scatter[:, None] * design)) @ inverse
-    found = np.where(np.isnan(values), math.nan, known)
-    return found, covariance * (pairs / max(pairs - fitted, 1)), pairs
+    start = np.where(np.isnan(values), math.nan, known)
+    return start, covariance * (pairs / max(pairs - fitted, 1)), pairs
 
 
 def _place(

@@ -183,25 +183,25 @@ def fit_wdl(data: Judged, degree: int, span: Sequence[float]) -> WdlFit | None:
     and errors are clustered by game."""
     unit = float(np.sqrt(np.mean(data.x**2))) or 1.0
     scaled = data._replace(x=data.x / unit)
-    likelihood, found = _best(scaled, 0, span, [np.ones(1), np.ones(1)])
+    likelihood, best = _best(scaled, 0, span, [np.ones(1), np.ones(1)])
     for higher in range(1, degree + 1):  # each degree begins at the solution of the one below
-        parts = np.split(found.x, 2)
+        parts = np.split(best.x, 2)
         before = [np.append(np.linalg.solve(likelihood.mix, part), 0.0) for part in parts]
-        likelihood, found = _best(scaled, higher, span, before)
-    curvature = likelihood.curvature(found.x)
-    if np.abs(found.jac).max() > CLOSE or np.linalg.eigvalsh(curvature)[0] <= CLOSE:
+        likelihood, best = _best(scaled, higher, span, before)
+    curvature = likelihood.curvature(best.x)
+    if np.abs(best.jac).max() > CLOSE or np.linalg.eigvalsh(curvature)[0] <= CLOSE:
         return None
     _, game = np.unique(data.game, return_inverse=True)
     games, n = int(game.max()) + 1, len(game)
-    by_game = np.zeros((games, len(found.x)))
-    np.add.at(by_game, game, likelihood.scores(found.x) / n)
+    by_game = np.zeros((games, len(best.x)))
+    np.add.at(by_game, game, likelihood.scores(best.x) / n)
     meat = by_game.T @ by_game * games / max(games - 1, 1)
     inverse = np.linalg.inv(curvature)
     back = unit * np.kron(np.eye(2), np.linalg.inv(likelihood.mix))
-    a, b = (back @ found.x).reshape(2, -1)
-    criterion = found.fun + float(np.trace(inverse @ meat))
+    a, b = (back @ best.x).reshape(2, -1)
+    criterion = best.fun + float(np.trace(inverse @ meat))
     return WdlFit(
-        WdlModel(a, b), back @ inverse @ meat @ inverse @ back.T, games, found.fun, criterion
+        WdlModel(a, b), back @ inverse @ meat @ inverse @ back.T, games, best.fun, criterion
     )
 
 

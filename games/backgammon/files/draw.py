@@ -121,15 +121,15 @@ def _column(place: int) -> float:
 
 def _stack(x: float, base: float, way: int, side: int, number: int) -> list[str]:
     """Return the checkers of a place from its base on; beyond five with a number."""
-    found = [
+    circles = [
         f'<circle cx="{x:g}" cy="{base + way * (RADIUS + 2 * RADIUS * 0.8 * k):g}"'
         f' r="{RADIUS * 0.8:g}" fill="{COLOURS[side]}" stroke="#000"/>'
         for k in range(min(number, ROWS))
     ]
     if number > ROWS:
         y = base + way * (RADIUS + 2 * RADIUS * 0.8 * (ROWS - 1)) + 4
-        found.append(
+        circles.append(
             f'<text x="{x:g}" y="{y:g}" font-size="11" text-anchor="middle"'
             f' font-family="sans-serif" fill="{COLOURS[1 - side]}">{number}</text>'
         )
-    return found
+    return circles

@@ -154,18 +154,18 @@ def from_match_id(text: str) -> MatchState:
         bits >>= width
     if bits:
         raise ValueError(f"match ID {text!r} has bits beyond its last field")
-    found = MatchState(*numbers)
-    found = found._replace(
-        larger=max(found.larger, found.smaller), smaller=min(found.larger, found.smaller)
+    state = MatchState(*numbers)
+    state = state._replace(
+        larger=max(state.larger, state.smaller), smaller=min(state.larger, state.smaller)
     )
-    check_dice((found.larger, found.smaller), f"match ID {text!r}")
-    if found.owner == 2:
+    check_dice((state.larger, state.smaller), f"match ID {text!r}")
+    if state.owner == 2:
         raise ValueError(
             f"match ID {text!r} gives the cube to player 2, expected 0, 1 or 3 for nobody"
         )
-    if found.state > 4:
-        raise ValueError(f"match ID {text!r} has state {found.state} of the game, expected 0 to 4")
-    return found
+    if state.state > 4:
+        raise ValueError(f"match ID {text!r} has state {state.state} of the game, expected 0 to 4")
+    return state
 
 
 def check_dice(dice: tuple[int, int], what: str) -> None:

@@ -313,12 +313,12 @@ def parse(source: str, text: Iterator[bytes]) -> Iterator[FoundGame]:
     """Yield the games of a `.mat` file from its lines. InputError for a file without any game."""
     reader, any_game = Reader(), False
     for number, line in enumerate(text, 1):
-        for found in reader.line(number, line.decode("utf-8-sig", "replace").rstrip("\r")):
+        for game_read in reader.line(number, line.decode("utf-8-sig", "replace").rstrip("\r")):
             any_game = True
-            yield found
-    for found in reader.end():
+            yield game_read
+    for game_read in reader.end():
         any_game = True
-        yield found
+        yield game_read
     if not any_game:
         raise InputError(f"{source}: no line 'Game 1'; expected a match in the .mat format")
 

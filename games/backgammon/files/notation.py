@@ -183,5 +183,5 @@ def move_named(words: np.ndarray, name: str) -> int:
         if dice == (0, 0):
             raise ValueError(f"{rolled[:20]!r} are not the dice of this position")
     with_roll = with_dice(words, dice)
-    found = afterstates(with_roll)
-    return move_of(dice, found[1][parse_move(with_roll, steps, found)])
+    after = afterstates(with_roll)
+    return move_of(dice, after[1][parse_move(with_roll, steps, after)])

@@ -144,14 +144,14 @@ def opened(source: str) -> tuple[str, Iterator[bytes]]:
     refuse_foreign(source)
     stream = pieces(source)
     start = beginning(stream, START)
-    found = of_start(start) or format_by_name(source, SUFFIXES)
-    if found is None:
+    form = of_start(start) or format_by_name(source, SUFFIXES)
+    if form is None:
         raise InputError(
             f"{source}: neither the name nor the first lines say the format; expected matches"
             " (.mat) or labeled positions (.csv with the header"
             f" {','.join(HEADER)})"
         )
-    return found, chain([start], stream)
+    return form, chain([start], stream)
 
 
 def of_file(name: str) -> str | None:

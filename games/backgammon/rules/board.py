@@ -205,9 +205,9 @@ def ply_of(words: np.ndarray) -> int:
 
 def swapped(positions: np.ndarray) -> np.ndarray:
     """Return positions (n, words) with the two players exchanged."""
-    found = np.ascontiguousarray(positions[:, [2, 3, 0, 1, 4]])
-    found[:, STATE] ^= TURN
-    return found
+    exchanged = np.ascontiguousarray(positions[:, [2, 3, 0, 1, 4]])
+    exchanged[:, STATE] ^= TURN
+    return exchanged
 
 
 def turn_of(words: np.ndarray) -> int:

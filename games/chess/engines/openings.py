@@ -36,7 +36,7 @@ def read(source: str, note: Callable[[str], None], ended: bool = False) -> Openi
         plain_name(str(source)).lower().endswith(".txt")
         or (by_name(source) or of_start(start, source)) == POSITIONS
     )
-    found = (
+    openings = (
         Openings(
             np.array(list(_positions(source, stream, notes.add)), np.uint64).reshape(-1, WORDS)
         )
@@ -44,11 +44,11 @@ def read(source: str, note: Callable[[str], None], ended: bool = False) -> Openi
         else _of_games(source, stream, notes.add, ended)
     )
     notes.end("skipped")
-    if not len(found):
+    if not len(openings):
         raise InputError(
             f"{source}: no openings found; expected lines of EPD or FEN, or games in PGN"
         )
-    return found
+    return openings
 
 
 def _positions(
@@ -92,21 +92,21 @@ def _of_games(
     source: str, stream: Iterator[bytes], skip: Callable[[str], None], ended: bool
 ) -> Openings:
     starts, moves, number = [], [], 0
-    for found, _ in parsed(source, stream):
-        ends, times = np.zeros((found.count, WORDS), np.uint64), np.zeros(found.count, np.int64)
-        write_ends(found.rows, found.starts, found.moves, found.count, ends, times)
-        for i, row in enumerate(found.rows[: found.count]):
+    for games, _ in parsed(source, stream):
+        ends, times = np.zeros((games.count, WORDS), np.uint64), np.zeros(games.count, np.int64)
+        write_ends(games.rows, games.starts, games.moves, games.count, ends, times)
+        for i, row in enumerate(games.rows[: games.count]):
             number += 1
             # a game of an opening book has no result
             if row[FAULT] not in (faults.OK, faults.NO_RESULT):
-                skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
+                skip(f"{source}: game {number}: {fault_text(games, row)}; game skipped")
                 continue
             if not ended and (over := _over(ends[i], int(times[i]))):
                 skip(f"{source}: game {number}: the opening ends the game: {over}; game skipped")
                 continue
             first, plies = int(row[FIRST_MOVE]), int(row[PLIES])
-            starts.append(found.starts[i].copy())
-            moves.append(found.moves[first : first + plies].copy())
+            starts.append(games.starts[i].copy())
+            moves.append(games.moves[first : first + plies].copy())
     return Openings(
         np.array(starts, np.uint64).reshape(-1, WORDS),
         np.concatenate(moves) if moves else np.zeros(0, np.uint32),

@@ -308,9 +308,9 @@ def position(text: str) -> np.ndarray:
     """Parse a FEN of four to six fields into a position (10,) uint64; ValueError names the
     fault."""
     words = np.zeros(WORDS, np.uint64)
-    found = _parse_fen(np.frombuffer(text.strip().encode("latin-1", "replace"), np.uint8), words)
-    if found < 0:
-        raise ValueError(f"{faults.SENTENCES[-found]}: {text!r}")
+    fault = _parse_fen(np.frombuffer(text.strip().encode("latin-1", "replace"), np.uint8), words)
+    if fault < 0:
+        raise ValueError(f"{faults.SENTENCES[-fault]}: {text!r}")
     return words
 
 

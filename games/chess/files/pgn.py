@@ -323,12 +323,12 @@ def parsed(
 
     `stream`: the bytes of a file that is open already. InputError after MAX_GAME_BYTES without a
     game."""
-    found, last = ParsedGames(), 0  # end of the last window with a game
-    for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):
-        if found.count:
-            if found.any_like_games():
-                last = place + len(found.text)
-            yield found, place
+    games, last = ParsedGames(), 0  # end of the last window with a game
+    for place in windows(str(source), pieces(source) if stream is None else stream, games.parse):
+        if games.count:
+            if games.any_like_games():
+                last = place + len(games.text)
+            yield games, place
         if place - last > MAX_GAME_BYTES:
             raise InputError(
                 f"{source}: byte {last}: no game in {MAX_GAME_BYTES:,} bytes; expected PGN"
@@ -357,21 +357,21 @@ def read(
         0,
         Faults(str(source), "game", options.strict, report, note),
     )
-    for found, place in parsed(source, stream):
-        rows = found.rows[: found.count]
+    for games, place in parsed(source, stream):
+        rows = games.rows[: games.count]
         bad = np.flatnonzero(rows[:, FAULT])
         for code in np.unique(rows[bad, FAULT]):
             report.faults.setdefault(faults.kind_of_fault(int(code)), 0)
         for i in bad:
             wrong.add(
                 f" game {before + i + 1} (byte {place + rows[i, FAULT_AT]})",
-                fault_text(found, rows[i]),
+                fault_text(games, rows[i]),
                 faults.kind_of_fault(int(rows[i, FAULT])),
             )
-        report.games += found.count
-        report.bytes = place + len(found.text)
-        yield from collector.positions(found, before)
-        before += found.count
+        report.games += games.count
+        report.bytes = place + len(games.text)
+        yield from collector.positions(games, before)
+        before += games.count
     wrong.end()
 
 

@@ -23,15 +23,15 @@ KING_STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -
 def _squares(square: int, steps, reach: int) -> int:
     """Return the set of squares reached from a square by up to `reach` of these (file, rank)
     steps."""
-    found = 0
+    squares = 0
     for step_file, step_rank in steps:
         file, rank = square % 8, square // 8
         for _ in range(reach):
             file, rank = file + step_file, rank + step_rank
             if not (0 <= file < 8 and 0 <= rank < 8):
                 break
-            found |= 1 << (8 * rank + file)
-    return found
+            squares |= 1 << (8 * rank + file)
+    return squares
 
 
 def _lines() -> np.ndarray:

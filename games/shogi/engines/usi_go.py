@@ -82,8 +82,8 @@ def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:
     one."""
     if MATE in words:
         return Go(mate=True), []
-    found, faults = arguments_of_go(words, NUMBERS, FLAGS, MOVES)
-    return Go(**found), faults
+    numbers, faults = arguments_of_go(words, NUMBERS, FLAGS, MOVES)
+    return Go(**numbers), faults
 
 
 NO_MATES, RESIGN, WIN = "checkmate notimplemented", "bestmove resign", "bestmove win"

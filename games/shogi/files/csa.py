@@ -119,16 +119,16 @@ class _Start:
 
     @staticmethod
     def _men(text: str, whole: str, number: int) -> list[tuple[int, str]]:
-        found = re.findall(r"([1-9])([1-9])([A-Z]{2})|00([A-Z]{2})", text, re.ASCII)
-        if 4 * len(found) != len(text) or any(
-            (name or held) not in MEN[1:] for _, _, name, held in found
+        men = re.findall(r"([1-9])([1-9])([A-Z]{2})|00([A-Z]{2})", text, re.ASCII)
+        if 4 * len(men) != len(text) or any(
+            (name or held) not in MEN[1:] for _, _, name, held in men
         ):
             raise GameFault(
                 "bad position", f"{shown(whole)}, expected squares and men such as 82HI", number
             )
         return [
             (NOWHERE, held) if held else (RANKS * (int(file) - 1) + int(rank) - 1, name)
-            for file, rank, name, held in found
+            for file, rank, name, held in men
         ]
 
     def words(self, white: int, number: int) -> np.ndarray:
@@ -286,8 +286,8 @@ def end_of(game: PlayedGame) -> str:
     """Return the statement with which the game ends: %TORYO."""
     if game.outcome is None:
         return "%CHUDAN"
-    found = ending(game.line)
-    how = found[1] if found and found[0] == game.outcome else None
+    end = ending(game.line)
+    how = end[1] if end and end[0] == game.outcome else None
     if game.outcome == 0:
         return (
             "%SENNICHITE"
@@ -308,16 +308,16 @@ def end_of(game: PlayedGame) -> str:
 
 def reason(game: PlayedGame) -> str:
     """Return why a game ended by the rules, in words."""
-    found = ending(game.line)
-    if found is None:
+    end = ending(game.line)
+    if end is None:
         return game.end
-    winner = "Black" if found[0] > 0 else "White"
+    winner = "Black" if end[0] > 0 else "White"
     return {
         MATE: f"{winner} mates",
         DECLARATION: f"{winner} declares a win by 27 points",
         REPETITION: "fourfold repetition",
-        PERPETUAL_CHECK: f"{'White' if found[0] > 0 else 'Black'} gives perpetual check",
-    }[found[1]]
+        PERPETUAL_CHECK: f"{'White' if end[0] > 0 else 'Black'} gives perpetual check",
+    }[end[1]]
 
 
 def _plain(text: str) -> str:

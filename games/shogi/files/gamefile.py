@@ -76,15 +76,15 @@ class ParsedGame:
             | (0 if promotes is None else PROMOTION)
         )
         wanted = target | source << SOURCE_SHIFT | kind << 14 | (PROMOTION if promotes else 0)
-        found = legal[(legal & np.uint32(mask)) == wanted]
-        if len(found) != 1:
+        fitting = legal[(legal & np.uint32(mask)) == wanted]
+        if len(fitting) != 1:
             raise GameFault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
         if len(self.moves) >= MAX_PLIES:
             raise GameFault("too long", f"more than {MAX_PLIES} plies", number)
         after = np.empty_like(self.line[-1])
-        play(self.line[-1], int(found[0]), after)
+        play(self.line[-1], int(fitting[0]), after)
         self.line.append(after)
-        self.moves.append(int(found[0]))
+        self.moves.append(int(fitting[0]))
 
     def take_comment(self, text: str) -> None:
         """Take the score in a comment behind a move, without its mark: for Black, of the position
@@ -114,5 +114,5 @@ class ParsedGame:
         not end the game."""
         if self.refused:
             raise self.refused
-        if not self.found_end and (found := ending(self.line)) is not None:
-            self.result = found[0]
+        if not self.found_end and (end := ending(self.line)) is not None:
+            self.result = end[0]

@@ -49,8 +49,8 @@ def form_of(name: str) -> str | None:
 
 def of_file(name: str) -> str:
     """Return the format of a file; InputError if nothing decides."""
-    if found := form_of(name):
-        return found
+    if form := form_of(name):
+        return form
     raise InputError(
         f"{name}: neither the name nor the first lines say the format, expected a file of games of"
         f" shogi with the suffix {', '.join(SUFFIXES)}"
@@ -90,19 +90,19 @@ def lines_of(source: str) -> list[str]:
 def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:
     """Return where the games of a file begin and end: a new one begins with its first header behind
     moves."""
-    found, begin, moved = [], 0, False
+    ranges, begin, moved = [], 0, False
     header, move = (_NEW_CSA, _CSA_MOVE) if form == CSA else (_NEW_KIF, _KIF_MOVE)
     for number, line in enumerate(lines):
         begins = header.match(line.lstrip("\ufeff"))
         ends = line == FILE_END or form == CSA and line.rstrip() == "/"
         if begins and moved or ends:
-            found.append((begin, number))
+            ranges.append((begin, number))
             begin, moved = number + ends, False
         moved = moved or bool(move.match(line))
-    found.append((begin, len(lines)))
+    ranges.append((begin, len(lines)))
     return [
         (begin, end)
-        for begin, end in found
+        for begin, end in ranges
         if any(line.strip(" 　\ufeff") for line in lines[begin:end])
     ]
 
@@ -284,10 +284,12 @@ def outcomes_of(
     rows: np.ndarray, positions: np.ndarray, form: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Black's results (n,) float32 of packed records, and whether they are known."""
-    found = rows["result"].astype(np.int64)
+    outcomes = rows["result"].astype(np.int64)
     if form == PSV:
-        return (found * _signs(positions)).astype(np.float32), np.abs(found) <= 1
-    return np.where(found == 2, -1, found).astype(np.float32), (found >= 0) & (found <= 2)
+        return (outcomes * _signs(positions)).astype(np.float32), np.abs(outcomes) <= 1
+    return np.where(outcomes == 2, -1, outcomes).astype(np.float32), (outcomes >= 0) & (
+        outcomes <= 2
+    )
 
 
 def scores_of(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -84,9 +84,9 @@ def _require_possible(board: dict[int, tuple[int, int]], hands: dict[tuple[int, 
                     f"two unpromoted pawns of one side are on file {square // RANKS + 1}"
                 )
             files.add((owner, square // RANKS))
-    for owner, found in enumerate(kings):
-        if found > 1:
-            raise ValueError(f"{('Black', 'White')[owner]} has {found} kings")
+    for owner, count in enumerate(kings):
+        if count > 1:
+            raise ValueError(f"{('Black', 'White')[owner]} has {count} kings")
     if not any(kings):  # mate problems leave out the attacker's
         raise ValueError(
             "there is no king on the board, expected both kings, or one in a mate problem"

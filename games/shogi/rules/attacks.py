@@ -56,13 +56,13 @@ LINES = (((0, -1), (0, 1)), ((-1, 0), (1, 0)), ((-1, -1), (1, 1)), ((-1, 1), (1,
 def _reach(square: int, step: tuple[int, int], steps: int) -> list[int]:
     """Return the squares from a square in one direction, nearest first."""
     file, rank = divmod(square, RANKS)
-    found = []
+    reached = []
     for _ in range(steps):
         file, rank = file + step[0], rank + step[1]
         if not (0 <= file < FILES and 0 <= rank < RANKS):
             break
-        found.append(RANKS * file + rank)
-    return found
+        reached.append(RANKS * file + rank)
+    return reached
 
 
 def _words(sets: list[int]) -> np.ndarray:
@@ -72,15 +72,15 @@ def _words(sets: list[int]) -> np.ndarray:
 
 def _step_sets() -> list[int]:
     """Return the sets that men attack by steps, by color (white last), kind, square."""
-    found = []
+    sets = []
     for sign in (1, -1):
         for kind in range(KINDS):
             for square in range(SQUARES):
                 steps = [(sign * file, sign * rank) for file, rank in STEPS.get(kind, ())]
-                found.append(
+                sets.append(
                     sum(1 << target for step in steps for target in _reach(square, step, 1))
                 )
-    return found
+    return sets
 
 
 def _line_sets() -> list[int]:

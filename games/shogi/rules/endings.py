@@ -85,5 +85,5 @@ def ending(line: Line) -> tuple[int, str] | None:
 
 def result(line: Line) -> int | None:
     """Return Black's result of a line of positions; None while the game continues."""
-    found = ending(line)
-    return None if found is None else found[0]
+    end = ending(line)
+    return None if end is None else end[0]

@@ -208,10 +208,10 @@ def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) 
         first, *more = check.lines()
         lines += [f"row check: {first}", *(f"  {line}" for line in more)]
     if not_linear is not None:
-        found = totals.remainder
+        remainder = totals.remainder
         lines.append(
-            f"not tuned: {not_linear}, what the rows lack: in {found['share']:.0%} of the rows,"
-            f" {found['rms']:.1f} centipawns root mean square"
+            f"not tuned: {not_linear}, what the rows lack: in {remainder['share']:.0%} of the rows,"
+            f" {remainder['rms']:.1f} centipawns root mean square"
         )
     return lines
 
@@ -219,11 +219,11 @@ def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) 
 def require_agreement(data: Dataset) -> None:
     """InputError for rows that were compared with the engine's evaluation and do not agree with
     it."""
-    found = data.manifest.get("row_check")
-    if not isinstance(found, dict) or not found.get("checked") or found.get("fits"):
+    check = data.manifest.get("row_check")
+    if not isinstance(check, dict) or not check.get("checked") or check.get("fits"):
         return
     raise InputError(
-        f"{data.path}: {found.get('exact', 0):,} of {plural(found['checked'], 'row')} agree with"
+        f"{data.path}: {check.get('exact', 0):,} of {plural(check['checked'], 'row')} agree with"
         f" the engine's evaluation; fix the rows, or name the part of the"
         " evaluation that is not linear with --not-linear PART when they are read"
     )

@@ -34,10 +34,10 @@ class _Games:
         if len(game):
             self._last = int(game[-1])
         if len(self._seen) < MOST_GAMES:
-            found = game[named].tolist()
+            numbers = game[named].tolist()
             before = len(self._seen)
-            self._seen.update(found)
-            self.again += len(found) - (len(self._seen) - before)
+            self._seen.update(numbers)
+            self.again += len(numbers) - (len(self._seen) - before)
 
 
 def texts_of(values: np.ndarray) -> list[str]:
@@ -76,7 +76,7 @@ def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows)
             f"{labels[column]}:{count}"
             for column, count in zip(batch.index.tolist(), texts_of(batch.count), strict=True)
         ]
-        fields, found = _fields(batch), []
+        fields, written = _fields(batch), []
         rows, games = batch.row.tolist(), batch.game.tolist()
         known = ~np.isnan(batch.outcome)
         for i, (share, phase) in enumerate(
@@ -97,10 +97,10 @@ def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows)
                 for name, text, there in fields
                 if there[i]
             ]
-            found.append(
+            written.append(
                 f'{{{",".join(parts)},"counts":{{{",".join(pairs[rows[i] : rows[i + 1]])}}}}}\n'
             )
-        return found
+        return written
 
     n = 0
     with replaced(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:

@@ -103,12 +103,12 @@ def _objects(
 
 def _refuse_line(where: str, line: bytes, problem: Exception) -> NoReturn:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError, OverflowError):
-        found = None
-    if isinstance(found, dict) and "counts" not in found:
+        value = None
+    if isinstance(value, dict) and "counts" not in value:
         refuse(where, "no counts", FORM, "write counts, {} if no number applies")
-    reason = str(problem) if found is None else "it is no object"
+    reason = str(problem) if value is None else "it is no object"
     if isinstance(problem, json.JSONDecodeError):
         reason = problem.msg
     refuse(

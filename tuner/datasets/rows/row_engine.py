@@ -106,19 +106,19 @@ class RowEngine:
 
     def _wrong(self, lines: list[bytes], texts: list[str]) -> list[int]:
         """Return the places of wrong rows; InputError if they are too many."""
-        found, begun = [], self._reader.line
+        wrong, begun = [], self._reader.line
         for i, line in enumerate(lines):
             self._reader.begin_at(begun + i)
             try:
                 for _ in self._reader.batches(line + b"\n"):
                     pass
             except InputError as problem:
-                found.append(i)
+                wrong.append(i)
                 self.fault = self.fault or f"{problem}; it is of {texts[i]}"
         self._reader.begin_at(begun)
-        self.wrong += len(found)
+        self.wrong += len(wrong)
         self._require_few(FEWEST)
-        return found
+        return wrong
 
     def _require_few(self, fewest: int = 0) -> None:
         if self.wrong > MOST_WRONG * max(self.answered, fewest):
@@ -144,8 +144,8 @@ class RowEngine:
 
     def _answers(self, n: int, progress: Callable[[int], None]) -> list[bytes]:
         """Return the next n answers."""
-        found: list[bytes] = []
-        while len(found) < n:
+        answers: list[bytes] = []
+        while len(answers) < n:
             if not self._lines:
                 try:
                     self._read()
@@ -158,11 +158,11 @@ class RowEngine:
                             else ""
                         )
                     )
-            some, self._lines = self._lines[: n - len(found)], self._lines[n - len(found) :]
-            found += some
+            some, self._lines = self._lines[: n - len(answers)], self._lines[n - len(answers) :]
+            answers += some
             self.answered += len(some)
             progress(self.answered)
-        return found
+        return answers
 
     def _read(self) -> None:
         """Add the lines of the next piece of output; EngineFault at its end or after a long
@@ -185,7 +185,7 @@ class RowEngine:
 
     def _errors(self, lines: list[bytes]) -> dict[int, str]:
         """Return by place the reasons of the engine for having no row."""
-        found = {}
+        errors = {}
         for i, line in enumerate(lines):
             if b'"error"' not in line:
                 continue
@@ -194,10 +194,10 @@ class RowEngine:
             except (ValueError, RecursionError):
                 continue  # the reader says what is wrong
             if "error" in answer:
-                found[i] = shown(answer["error"])
+                errors[i] = shown(answer["error"])
                 if isinstance(about := answer.get("fen"), str):
                     self._compare(about, i)
-        return found
+        return errors
 
     def _compare(self, about: str, i: int) -> None:
         """InputError if the answer to position i is about another one."""

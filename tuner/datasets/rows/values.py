@@ -394,10 +394,10 @@ def phases_from(values: np.ndarray, where: Where) -> np.ndarray:
     wrong = ~(values == np.floor(values)) | (np.abs(values) > 1e15)
     if wrong.any():
         at = int(np.argmax(wrong))
-        found = "no phase" if np.isnan(values[at]) else f"phase is {number_text(values[at])}"
+        problem = "no phase" if np.isnan(values[at]) else f"phase is {number_text(values[at])}"
         refuse(
             where(at),
-            found,
+            problem,
             f"a whole number of 0 to {LARGEST_PHASE}, steps of the first stage",
             (
                 "write it, or use a parameter file of one stage"

@@ -444,10 +444,10 @@ def packed(network: NetworkArrays) -> Any:
     in plain Python the record."""
     if jit.PLAIN:
         return network
-    found: list[int] = []
+    addresses: list[int] = []
     for value in network:
-        found += (value.ctypes.data, len(value)) if isinstance(value, np.ndarray) else (value,)
-    return np.array(found, np.int64)
+        addresses += (value.ctypes.data, len(value)) if isinstance(value, np.ndarray) else (value,)
+    return np.array(addresses, np.int64)
 
 
 @inner(network_type(I64), forceinline=True)

@@ -102,11 +102,11 @@ class NetworkEvaluation:
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions (n, words) in centipawns, first player's
         view."""
-        found = logits(self.network, inputs_of(self.encoding, positions)) / 2
+        sums = logits(self.network, inputs_of(self.encoding, positions)) / 2
         if self.share < 1:
-            found = np.arctanh(self.share * np.tanh(found))
+            sums = np.arctanh(self.share * np.tanh(sums))
         return (
-            np.where(self.encoding.for_mover & second_to_move(self.game, positions), -found, found)
+            np.where(self.encoding.for_mover & second_to_move(self.game, positions), -sums, sums)
             / self.scale
         )
 
@@ -138,11 +138,11 @@ class NetworkEvaluation:
 
     def explain(self, words: np.ndarray) -> dict[str, Any]:
         """Return the evaluation of a position (words,), and the network that has it."""
-        found = float(self.values(words[None])[0])
-        v = math.tanh(self.scale * found)
+        centipawns = float(self.values(words[None])[0])
+        v = math.tanh(self.scale * centipawns)
         return {
             "position": self.game.text(words),
-            "evaluation": round(found, 2),
+            "evaluation": round(centipawns, 2),
             "value": round(v, 4),
             **expected_of(v, self.game, self.wins),
             "encoding": self.encoding.name,
@@ -289,8 +289,8 @@ class NetworkPositions:
     def _values(self, weights: np.ndarray) -> np.ndarray:
         """Return v (n,) for the player that the output is for, short of 1."""
         sums = self._linear(weights).outputs(self.inputs)[:, 0]
-        found = np.tanh(logit_factor(self.evaluation.network) * sums / 2)
-        return self.evaluation.share * np.clip(found, -CERTAIN, CERTAIN)
+        values = np.tanh(logit_factor(self.evaluation.network) * sums / 2)
+        return self.evaluation.share * np.clip(values, -CERTAIN, CERTAIN)
 
     def _linear(self, weights: np.ndarray) -> Network:
         network = self.evaluation.network.with_flat(weights)

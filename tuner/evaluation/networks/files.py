@@ -177,12 +177,12 @@ def _arrays(path: Path, widths: list[int]) -> list[tuple[np.ndarray, np.ndarray]
                     f"{path}: has the arrays {', '.join(names)[:80]!r}, expected"
                     f" {', '.join(expected)}; {ADVICE}"
                 )
-            found = {name: _array(path, archive, name, shape) for name, shape in expected.items()}
+            arrays = {name: _array(path, archive, name, shape) for name, shape in expected.items()}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as problem:
         raise InputError(
             f"{path}: damaged: {' '.join(str(problem).split())[:80]}; {ADVICE}"
         ) from None
-    return [(found[f"weights{k}"], found[f"biases{k}"]) for k in range(len(widths) - 1)]
+    return [(arrays[f"weights{k}"], arrays[f"biases{k}"]) for k in range(len(widths) - 1)]
 
 
 def _array(path: Path, archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> np.ndarray:

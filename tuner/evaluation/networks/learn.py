@@ -222,15 +222,15 @@ def _placed(inputs: csr_array, arrays: Any) -> Any:
     device as a dense array, whose products have the same bits each time."""
     if arrays is np:
         return inputs
-    found = arrays.zeros(inputs.shape, np.float32)
+    placed = arrays.zeros(inputs.shape, np.float32)
     place = (
         np.repeat(
             np.arange(inputs.shape[0], dtype=np.int64) * inputs.shape[1], np.diff(inputs.indptr)
         )
         + inputs.indices
     )
-    found.ravel()[arrays.asarray(place)] = arrays.asarray(inputs.data, np.float32)
-    return found
+    placed.ravel()[arrays.asarray(place)] = arrays.asarray(inputs.data, np.float32)
+    return placed
 
 
 def _batches(examples: Examples, options: LearnOptions, epoch: int) -> Iterator[Examples]:

@@ -156,10 +156,10 @@ class Network:
     @property
     def shape(self) -> np.ndarray:
         """The shape for compiled code, int64, see `tuner.evaluation.networks.compiled`."""
-        found = [self.inputs]
+        sizes = [self.inputs]
         for layer in self.layers:
-            found += [len(layer.biases), ACTIVATIONS[layer.activation]]
-        return np.array(found, np.int64)
+            sizes += [len(layer.biases), ACTIVATIONS[layer.activation]]
+        return np.array(sizes, np.int64)
 
     def flat(self) -> np.ndarray:
         """Return all weights and biases (size,) in the order of

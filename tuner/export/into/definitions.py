@@ -78,13 +78,13 @@ def numbers_of(
         for form in _forms(shape):
             axes = {(*form, n): -1, (n, *form): 0, form: None} if n > 1 else {form: None}
             for dims, stage_axis in axes.items():
-                found = _filled(node, dims, sizes)
-                if found is not None and any(found):
-                    places = np.arange(len(found)).reshape(dims)
+                numbers = _filled(node, dims, sizes)
+                if numbers is not None and any(numbers):
+                    places = np.arange(len(numbers)).reshape(dims)
                     rows = np.tile(places.ravel(), (n, 1))  # one number for all stages
                     if stage_axis is not None:
                         rows = np.moveaxis(places, stage_axis, 0).reshape(n, -1)
-                    return [[found[k] for k in row] for row in rows.tolist()]
+                    return [[numbers[k] for k in row] for row in rows.tolist()]
         raise
 
 
@@ -118,13 +118,13 @@ def _filled(
     lacking = dims[0] - len(node.values)
     if lacking < 0 or lacking and (node.called or (declared[:1] or [0])[0] not in (None, dims[0])):
         return None
-    found: list[Number | None] = []
+    numbers: list[Number | None] = []
     for value in node.values:
         part = _filled(value, dims[1:], declared[1:])
         if part is None:
             return None
-        found += part
-    return found + [None] * (lacking * math.prod(dims[1:]))
+        numbers += part
+    return numbers + [None] * (lacking * math.prod(dims[1:]))
 
 
 def _complete(
@@ -139,14 +139,14 @@ def _complete(
     else:
         orders = [0] if len(stages) == 1 else [-1] if pairs else [0, -1]
     wanted = {tuple(n for n in form if n > 1) for form in _forms(shape)}
-    found = []
+    rows = []
     for order in orders:
         moved = places[None] if len(stages) == 1 else _with_stage_first(places, order, len(stages))
         if moved is not None and tuple(n for n in moved.shape[1:] if n > 1) in wanted:
-            found.append(moved.reshape(len(stages), -1))
-    if not found and stage_axis is None and tuple(n for n in dims if n > 1) in wanted:
-        found = [np.tile(places.ravel(), (len(stages), 1))]  # one number for all stages
-    if not found:
+            rows.append(moved.reshape(len(stages), -1))
+    if not rows and stage_axis is None and tuple(n for n in dims if n > 1) in wanted:
+        rows = [np.tile(places.ravel(), (len(stages), 1))]  # one number for all stages
+    if not rows:
         sizes = (
             " x ".join(str(n) for n in (*((len(stages),) if len(stages) > 1 else ()), *shape))
             or "1"
@@ -156,14 +156,14 @@ def _complete(
             f" {sizes}" + (f" (stages {', '.join(stages)})" if len(stages) > 1 else ""),
             node.start,
         )
-    if any((other != found[0]).any() for other in found):
+    if any((other != rows[0]).any() for other in rows):
         raise ShapeError(
             f"has {' x '.join(map(str, dims))} numbers, and either the first or the last may be the"
             f" stages; name them in the map as `{{{stages[0]}: 'NAME[0]', {stages[1]}: 'NAME[1]'}}`"
             f" or `{{{stages[0]}: 'NAME[*][0]', {stages[1]}: 'NAME[*][1]'}}`",
             node.start,
         )
-    return [[numbers[k] for k in row] for row in found[0].tolist()]
+    return [[numbers[k] for k in row] for row in rows[0].tolist()]
 
 
 def _with_stage_first(places: np.ndarray, order: int, stages: int) -> np.ndarray | None:
@@ -232,12 +232,12 @@ def _in_order(node: Items, stages: Sequence[str]) -> list[Node]:
 def stage_order(node: Items, stages: Sequence[str]) -> list[int] | None:
     """For each stage the item that is named by it; None if the items are not the stages."""
     labels = [(label or "").lower() for label in node.labels]
-    found = [
+    order = [
         [i for i, label in enumerate(labels) if label in stage_words(stage)] for stage in stages
     ]
-    if len(labels) != len(stages) or any(len(places) != 1 for places in found):
+    if len(labels) != len(stages) or any(len(places) != 1 for places in order):
         return None
-    return [places[0] for places in found]
+    return [places[0] for places in order]
 
 
 def _kind(node: Node) -> str:
@@ -397,7 +397,7 @@ def definitions_of(sources: Sequence[SourceText]) -> list[Definition]:
         if len(names) == 2
     }
     orders = fields | called
-    found = []
+    definitions = []
     for d in (d for source in sources for d in _definitions_of(source)):
         begin = d.node.start if isinstance(d.node, Items) else d.start
         words = [*d.types, *WORD.findall(d.source.text[d.start : begin])]
@@ -409,21 +409,21 @@ def definitions_of(sources: Sequence[SourceText]) -> list[Definition]:
         several = any(len(structs.get(word, ())) > 1 for word in words)
         if several and d.sizes and _is_flat(d.node):
             node = Other("structs without braces of their own", d.node.start, d.node.end)
-        found.append(replace(d, node=node))
-    return found
+        definitions.append(replace(d, node=node))
+    return definitions
 
 
 def _order(names: Iterable[str]) -> tuple[str, ...] | None:
     """Return the stages that two of these names have, in their order; None if it is not one of the
     middlegame and one of the endgame."""
     words = [{word.lower() for word in NAME_WORDS.findall(name)} for name in names]
-    found = [
+    order = [
         stage
         for own in words
         for stage, known in zip(("mg", "eg"), STAGE_NAMES, strict=True)
         if own & {*known, stage[0]}
     ]
-    return tuple(found) if sorted(found) == ["eg", "mg"] else None
+    return tuple(order) if sorted(order) == ["eg", "mg"] else None
 
 
 def _parameters(source: SourceText) -> Iterator[tuple[str, list[str]]]:
@@ -469,7 +469,7 @@ def _with_stages(
 
 
 def _definitions_of(source: SourceText) -> list[Definition]:
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     waiting = [_Place(source.root, OUTER, (), "")]
     while waiting:  # no recursion: code may be nested more deeply than the stack
         place = waiting.pop()
@@ -477,13 +477,13 @@ def _definitions_of(source: SourceText) -> list[Definition]:
         if node.type in DEFINITIONS:
             defined = [_define(source, place, *pair) for pair in _named_values(node)]
             own = [definition for definition in defined if definition is not None]
-            found += own
+            definitions += own
             if own:
                 kind, scopes = LIST, (*scopes, own[-1].name)
         elif node.type == "token_tree":
-            found += _defined_in_macro(source, place)
+            definitions += _defined_in_macro(source, place)
         elif node.type in STATEMENT_CALLS:
-            found += _defined_by_call(source, place)
+            definitions += _defined_by_call(source, place)
         if node.type in BODIES:
             kind = FUNCTION
         elif node.type in ENUMS:
@@ -504,7 +504,7 @@ def _definitions_of(source: SourceText) -> list[Definition]:
         if node.type != "macro_definition":
             parts = reversed(_compiled_parts(source, node))
             waiting += [_Place(c, kind, scopes, head) for c in parts]
-    return sorted(found, key=lambda d: d.start)
+    return sorted(definitions, key=lambda d: d.start)
 
 
 def _compiled_parts(source: SourceText, node: SyntaxNode) -> list[SyntaxNode]:
@@ -516,7 +516,7 @@ def _compiled_parts(source: SourceText, node: SyntaxNode) -> list[SyntaxNode]:
     left_out = []
     if condition is not None and _text(source, condition) in ALWAYS:
         left_out = node.children_by_field_name("alternative")
-    found, is_test = [], False
+    parts, is_test = [], False
     for child in node.named_children:
         if child in left_out:
             continue
@@ -524,9 +524,9 @@ def _compiled_parts(source: SourceText, node: SyntaxNode) -> list[SyntaxNode]:
             is_test = is_test or TEST_ONLY.match(_text(source, child)) is not None
             continue
         if not is_test:
-            found.append(child)
+            parts.append(child)
         is_test = is_test and "comment" in child.type
-    return found
+    return parts
 
 
 @dataclass(frozen=True)
@@ -747,14 +747,14 @@ class _Values:
         """Return a number, or why it cannot be replaced."""
         sign = text[0] if text[0] in "+-" else ""
         digits = text.removeprefix(sign).lstrip(" \t")
-        found = number_of(digits, sign, start, end, self.source.language.octal)
-        if isinstance(found, str):
-            return Other(f"a number that cannot be replaced: {found}", start, end)
-        if found.suffix.startswith("_") and self.source.language.pads_lists:
-            return Other(f"a number with the operator {found.suffix}", start, end)
+        value = number_of(digits, sign, start, end, self.source.language.octal)
+        if isinstance(value, str):
+            return Other(f"a number that cannot be replaced: {value}", start, end)
+        if value.suffix.startswith("_") and self.source.language.pads_lists:
+            return Other(f"a number with the operator {value.suffix}", start, end)
         if DIVIDED.match(self.source.text, end):
             return Other("a number that a backslash divides", start, end)
-        return found
+        return value
 
     def item(self, node: SyntaxNode, depth: int) -> tuple[Node, str | None]:
         """Return an item of a list, and the text that names it."""
@@ -772,15 +772,15 @@ class _Values:
 
 def value_at(source: SourceText, position: int) -> Node | None:
     """Return the largest value with numbers that begins at a position; None if there is none."""
-    found, root, shift = None, source.root, 0
+    nearest, root, shift = None, source.root, 0
     around = root.named_descendant_for_byte_range(position, position + 1)
     if around is not None and around.type == "preproc_arg":
         shift = around.start_byte - len(source.language.fragment[0])
         root = source.fragment(around.start_byte, around.end_byte)
     for node in _beginning_at(root, position - shift):
         value = value_of(source, node, shift)
-        found = value if any(numbers_in(value)) else found
-    return found
+        nearest = value if any(numbers_in(value)) else nearest
+    return nearest
 
 
 def values_on_line(source: SourceText, position: int) -> Node:

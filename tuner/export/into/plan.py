@@ -78,9 +78,9 @@ class Matcher:
         the name alone. MatchError if there are none or several; `similar`: it lists similar
         names."""
         for alone in (False, True):
-            found = self._found(place, alone)
-            if found is not None:
-                return found
+            definitions = self._found(place, alone)
+            if definitions is not None:
+                return definitions
         names = _names(place, False)
         others = [self.others[name] for name in names if name in self.others]
         if others:
@@ -118,22 +118,22 @@ class Matcher:
     ) -> list[Definition]:
         """The definitions with one of these names, or within a scope of the term's name with one of
         the `inner` names."""
-        found = [
+        definitions = [
             d
             for name in names
             for d in self.by_key.get(name, ())
             if not alone or self._may_be_alone(d)
         ]
         if not alone:
-            seen = {id(d) for d in found}
-            found += [
+            seen = {id(d) for d in definitions}
+            definitions += [
                 d
                 for name in inner
                 for d in self.by_key.get(name, ())
                 if d.scopes and key(d.scopes[-1]) in _terms(place) and id(d) not in seen
             ]
-        outside = [d for d in found if d.kind != FUNCTION]
-        return sorted(outside or found, key=lambda d: (d.source.path, d.start))
+        outside = [d for d in definitions if d.kind != FUNCTION]
+        return sorted(outside or definitions, key=lambda d: (d.source.path, d.start))
 
     def _may_be_alone(self, definition: Definition) -> bool:
         """Names of pieces and squares are indices: `PAWN = 0` of an enumeration has no piece's
@@ -182,20 +182,20 @@ def _names(place: Place, alone: bool) -> set[str]:
 def _stage_names(place: Place, stage: str, alone: bool) -> set[str]:
     """Keys of names with a stage at either end, or between term and name."""
     name, stages = key(place.name), stage_words(stage)
-    found = {
+    names = {
         form
         for word in stages
         for base in _names(place, alone)
         for form in (word + base, base + word)
     }
     if not alone:
-        found |= {
+        names |= {
             form
             for word in stages
             for term in _terms(place)
             for form in (term + word + name, name + word + term)
         }
-    return found
+    return names
 
 
 def _indices(source: SourceText) -> Iterator[str]:
@@ -252,7 +252,7 @@ def read_map(
         raise InputError(
             f"{path}:{root.line}: expected a mapping such as `mobility.knight: KnightMobility`"
         )
-    found: dict[str, Parts] = {}
+    mapped: dict[str, Parts] = {}
     paths = {place.path: None for place in places}
     for name, node in root.value.items():
         matching = [name] if name in paths else [p for p in paths if fnmatch.fnmatchcase(p, name)]
@@ -261,7 +261,7 @@ def read_map(
                 f"{path}:{node.line}: {name!r} names no parameter; `tuner params` lists the terms"
             )
         if isinstance(node.value, str) and node.value in NOWHERE:
-            found.update((other, {}) for other in matching if other not in found)
+            mapped.update((other, {}) for other in matching if other not in mapped)
             continue
         if matching != [name]:
             raise InputError(
@@ -276,12 +276,12 @@ def read_map(
                     f"{', '.join(stages)}"
                 )
             entries = {stage: node.value[stage] for stage in stages}
-        found[name] = {
+        mapped[name] = {
             stage: _referenced(path, entry, definitions)
             for stage, entry in entries.items()
             if entry.value not in NOWHERE
         }
-    return found
+    return mapped
 
 
 def _referenced(path: Path, entry: YamlNode, definitions: Named) -> Part:
@@ -343,7 +343,7 @@ def read_markers(
     """Find the values that comments with markers name. A comment at the end of a line names the
     definition, or else the values, of this line; a comment before them names what follows."""
     known = {place.path for place in places}
-    found: dict[str, Parts] = {}
+    marked: dict[str, Parts] = {}
     for whole, start, node in markers_in(source, definitions):
         name, where, stage = whole, source.at(start), None
         if (
@@ -357,20 +357,20 @@ def read_markers(
                 f"{where}: the marker names {name}, which is no parameter; expected for example "
                 f"`evaltune: {places[0].path}`"
             )
-        parts = found.setdefault(name, {})
+        parts = marked.setdefault(name, {})
         if stage in parts or parts and (None in parts) != (stage is None):
             raise InputError(
                 f"{where}: a second marker for {whole}; the first is at {parts.popitem()[1].where}"
             )
         parts[stage] = Part(node, source, where)
-    for name, parts in found.items():
+    for name, parts in marked.items():
         lacking = [stage for stage in stages if stage not in parts]
         if None not in parts and lacking:
             raise InputError(
                 f"{next(iter(parts.values())).where}: {name} has no marker for its stage"
                 f" {lacking[0]}; expected `evaltune: {name}.{lacking[0]}` next to its numbers"
             )
-    return found
+    return marked
 
 
 def markers_in(
@@ -487,12 +487,12 @@ def plan(
             marked[name] = there
     matcher = Matcher(definitions, sources, stages)
     files = ", ".join(map(str, paths))
-    found: list[Target] = []
+    targets: list[Target] = []
     missing: list[tuple[str, str]] = []
     for place in wanted:
         parts = named.get(place.path, marked.get(place.path))
         try:
-            found += _targets(
+            targets += _targets(
                 r, place, _by_name(matcher, place, stages, not missing) if parts is None else parts
             )
         except MatchError as unmatched:
@@ -508,10 +508,10 @@ def plan(
             f"{files}: {first}: {problem}{more}; write `{first}: NAME` in"
             f" {map_path or 'a file for --map'}, or null for NAME if it is not kept there"
         )
-    if not found:
+    if not targets:
         raise InputError(f"{map_path}: leaves no parameter to be written to {files}")
-    _require_apart(found)
-    return found
+    _require_apart(targets)
+    return targets
 
 
 def _by_name(matcher: Matcher, place: Place, stages: Sequence[str], similar: bool) -> Parts:
@@ -527,7 +527,7 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     columns = (
         (order[..., ::-1, :] if r.flipped and len(place.shape) > 1 else order).ravel().tolist()
     )
-    found: list[Target] = []
+    targets: list[Target] = []
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
         try:
@@ -538,12 +538,12 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
             raise InputError(f"{where}: {name}: {problem}") from None
         for s, row in zip(at, numbers, strict=True):
             end = f".{stages[s]}" if len(stages) > 1 else ""
-            found += [
+            targets += [
                 Target(labels[k] + end, s, place.first + k, value, number, part)
                 for k, value, number in zip(columns, values[s], row, strict=True)
                 if number is not None
             ]
-    return found
+    return targets
 
 
 def _require_apart(targets: Sequence[Target]) -> None:

@@ -87,7 +87,7 @@ def proposals(
             continue
         base, stage = _base_of(d, stages)
         by_base.setdefault(base, {}).setdefault(stage, []).append(d)
-    found: dict[str, Proposal] = {}
+    proposed: dict[str, Proposal] = {}
     taken: set[tuple[str, int]] = set()  # numbers that have a parameter, as those of a whole list
     for base, own in by_base.items():
         for each in _pairs(own, stages):
@@ -112,12 +112,14 @@ def proposals(
                 elif fault:
                     left_out.append(_left_out(whole, next(iter(references.values())), fault))
                 else:
-                    name = _free_name(base, step, found)
+                    name = _free_name(base, step, proposed)
                     if None not in references:
                         references = {stage: references.get(stage, "") for stage in stages}
-                    found[name] = Proposal(name, references, _shown(whole, part), whole.source.path)
+                    proposed[name] = Proposal(
+                        name, references, _shown(whole, part), whole.source.path
+                    )
                     taken |= places
-    return list(found.values()), left_out
+    return list(proposed.values()), left_out
 
 
 def _left_out(d: Definition, name: str, reason: str, start: int | None = None) -> str:
@@ -217,8 +219,8 @@ def _first_other(node: Node) -> tuple[str, Other] | None:
     if isinstance(node, Other):
         return "", node
     for k, value in enumerate(node.values if isinstance(node, Items) else ()):
-        if (found := _first_other(value)) is not None:
-            return f"[{k}]{found[0]}", found[1]
+        if (other := _first_other(value)) is not None:
+            return f"[{k}]{other[0]}", other[1]
     return None
 
 
@@ -348,11 +350,11 @@ def shapes_of(
     """Return the parameters of a map as `term.name[8][8]`, with the shapes of what it names."""
     term_names = [name.partition(".")[::2] for name in names]
     places = [Place(term, name, ()) for term, name in term_names]
-    found = read_map(path, places, stages, by_name(definitions))
+    parts = read_map(path, places, stages, by_name(definitions))
     return [
-        name + "".join(f"[{size}]" for size in _shape_of(found[name], stages))
+        name + "".join(f"[{size}]" for size in _shape_of(parts[name], stages))
         for name in names
-        if found.get(name)
+        if parts.get(name)
     ]
 
 
@@ -361,14 +363,14 @@ def marked(
 ) -> list[Proposal]:
     """Return the parameters that comments with markers name; those of a part of a definition, which
     need a map, are left out."""
-    named, found = by_name(definitions), dict[str, dict[str | None, str]]()
+    named, labelled = by_name(definitions), dict[str, dict[str | None, str]]()
     shown: dict[str, str] = {}
     for source in sources:
         for name, _, node in markers_in(source, definitions):
             for d in (d for d in definitions if d.source is source and d.node == node):
                 base, _, stage = name.rpartition(".")
                 own = (base, stage) if stage in stages and "." in base else (name, None)
-                found.setdefault(own[0], {})[own[1]] = _reference(d, named)
+                labelled.setdefault(own[0], {})[own[1]] = _reference(d, named)
                 shown[own[0]] = _shown(d, node)
     return [
         Proposal(
@@ -377,7 +379,7 @@ def marked(
             shown[name],
             "",
         )
-        for name, each in found.items()
+        for name, each in labelled.items()
     ]
 
 

@@ -203,18 +203,18 @@ class SourceText:
     @cached_property
     def comments(self) -> list[tuple[int, int]]:
         """Where comments begin and end, also those in macros."""
-        found = []
+        ranges = []
         for node in every_node(self.root):
             if "comment" in node.type:
-                found.append((node.start_byte, node.end_byte))
+                ranges.append((node.start_byte, node.end_byte))
             elif node.type == "preproc_arg" and "/" in self.text[node.start_byte : node.end_byte]:
                 shift = node.start_byte - len(self.language.fragment[0])
-                found += [
+                ranges += [
                     (inner.start_byte + shift, inner.end_byte + shift)
                     for inner in every_node(self.fragment(node.start_byte, node.end_byte))
                     if "comment" in inner.type
                 ]
-        return found
+        return ranges
 
     @cached_property
     def code(self) -> str:

@@ -87,13 +87,13 @@ class Field(NamedTuple):
 def structs_in(sources: tuple[SourceText, ...]) -> dict[str, list[Field]]:
     """Return the fields of the structs of these sources by the names of the structs, and of what is
     defined with one: `struct { int mg, eg; } TEMPO = {5, 3};`."""
-    found: dict[str, list[Field]] = {}
+    structs: dict[str, list[Field]] = {}
     for source in sources:
         for node in every_node(source.root):
             if node.type in STRUCTS:
                 fields = list(_fields_of(node, source))
-                found.update((name, fields) for name in _names_of_struct(node, source) if fields)
-    return found
+                structs.update((name, fields) for name in _names_of_struct(node, source) if fields)
+    return structs
 
 
 def _names_of_struct(node: SyntaxNode, source: SourceText) -> Iterator[str]:
@@ -140,18 +140,18 @@ def _lists_around(
     """Return the lists around a node, from outside in, each with its item there; the text of the
     type of the outermost one, with as many brackets as it is arrays; and whether a literal names
     that type."""
-    found: list[tuple[SyntaxNode, SyntaxNode]] = []
+    lists: list[tuple[SyntaxNode, SyntaxNode]] = []
     while (around := node.parent) is not None:
         if around.type in INITIALIZERS:
-            found.insert(0, (around, node))
+            lists.insert(0, (around, node))
         kind = around.child_by_field_name("type") or around.child_by_field_name("name")
         if around.type in TYPED and kind is not None:
-            return found, source.text[kind.start_byte : kind.end_byte], True
+            return lists, source.text[kind.start_byte : kind.end_byte], True
         if around.type == "init_declarator":
             declarator, whole = around.named_children[0], around.parent or around
-            return found, source.text[whole.start_byte : declarator.end_byte], False
+            return lists, source.text[whole.start_byte : declarator.end_byte], False
         node = around
-    return found, "", False
+    return lists, "", False
 
 
 def _words_of_field(
@@ -162,7 +162,7 @@ def _words_of_field(
     node = source.root.named_descendant_for_byte_range(number.start, number.end)
     if node is None:
         return []
-    around, text, found = _lists_around(node, source)
+    around, text, is_known = _lists_around(node, source)
     words, lists, structs = WORD.findall(text), text.count("["), structs_in(sources)
     for each, item in around:
         if lists:
@@ -181,8 +181,8 @@ def _words_of_field(
             named = fields[items.index(item) :]
         if not named:
             return []
-        words, lists, found = list(named[0].words), named[0].lists, True
-    return words if found else []
+        words, lists, is_known = list(named[0].words), named[0].lists, True
+    return words if is_known else []
 
 
 def words_beside(
@@ -227,11 +227,11 @@ ALIAS = re.compile(
 @cache
 def _aliases(sources: tuple[SourceText, ...]) -> dict[str, list[str]]:
     """Return the words of the types that typedefs and macros of these sources name."""
-    found: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     for match in (match for source in sources for match in ALIAS.finditer(source.code)):
         name, target = (match[x] or match[y] or match[z] for x, y, z in ("xyz", "abc"))
-        found.setdefault(name, re.findall(r"\w+", target))
-    return found
+        aliases.setdefault(name, re.findall(r"\w+", target))
+    return aliases
 
 
 @cache

@@ -285,12 +285,12 @@ def require_sources(paths: Sequence[Path], reads: Iterable[str | None], check: b
 def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:
     """Return the targets whose number in the source differs from the parameter file, after
     rounding; one for stages that have the same number in both."""
-    found = {
+    written = {
         (target.source.path, target.number.start, target.value): target
         for target in reversed(targets)
         if abs(target.number.value - target.value) > 0.5 * 10.0**-r.decimals * 1e-6
     }
-    return list(reversed(found.values()))
+    return list(reversed(written.values()))
 
 
 def require_places(targets: Sequence[Target], r: Rounded) -> None:
@@ -319,7 +319,7 @@ def require_places(targets: Sequence[Target], r: Rounded) -> None:
 def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
     """Return the new text of each source. InputError if a number cannot be written where the old
     one is."""
-    found = []
+    texts = []
     sources = {target.source.path: target.source for target in targets}
     for path, source in sources.items():
         own = _alone([target for target in targets if target.source.path == path], r)
@@ -339,16 +339,16 @@ def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
         text, places = replaced_text(source.text, edits)
         _require_same(source, text, [(edit.start, edit.end) for edit in edits], places)
         lines = sorted({source.line(target.number.start) for target in own})
-        found.append(Written(source, text, len(own), tuple(lines)))
-    return found
+        texts.append(Written(source, text, len(own), tuple(lines)))
+    return texts
 
 
 def _alone(targets: Sequence[Target], r: Rounded) -> list[Target]:
     """Return a target for each number of a source, in their order; InputError if stages differ that
     have one number there."""
-    found: dict[int, Target] = {}
+    alone: dict[int, Target] = {}
     for target in sorted(targets, key=lambda target: target.number.start):
-        other = found.setdefault(target.number.start, target)
+        other = alone.setdefault(target.number.start, target)
         if other.value != target.value:
             raise InputError(
                 f"{target.source.at(target.number.start)}: {other.label} is"
@@ -356,7 +356,7 @@ def _alone(targets: Sequence[Target], r: Rounded) -> list[Target]:
                 f" {target.part.where} has one number for both; learn them as one, with `tied:"
                 f" [{target.label.partition('[')[0].rpartition('.')[0]}]` in the parameter file"
             )
-    return list(found.values())
+    return list(alone.values())
 
 
 def _text(target: Target, r: Rounded, as_float: bool, sources: tuple[SourceText, ...]) -> str:
@@ -394,7 +394,7 @@ def width_remarks(targets: Sequence[Target], r: Rounded) -> list[str]:
     lists: dict[tuple[str, str], list[Target]] = {}
     for target in targets:
         lists.setdefault((target.source.path, target.part.where), []).append(target)
-    found = []
+    remarks = []
     for own in lists.values():
         first = own[0]
         if not is_unknown(first.number, first.source, first.part.types, sources):
@@ -403,13 +403,13 @@ def width_remarks(targets: Sequence[Target], r: Rounded) -> list[str]:
             out = [target for target in own if not low <= target.value <= high]
             if len(own) > 1 and out and all(low <= t.number.value <= high for t in own):
                 t = out[0]
-                found.append(
+                remarks.append(
                     f"{t.source.at(t.number.start)}: {t.label} is {r.text(t.value)}, and all"
                     f" numbers of {t.part.where} were from {low} to {high}: make sure that its type"
                     " holds more"
                 )
                 break
-    return found
+    return remarks
 
 
 def _require_same(
@@ -485,7 +485,7 @@ def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
                 f" {LARGEST_WEIGHT:g}"
             )
         weights[target.stage, target.column] = target.number.value
-    found = p.with_weights(
+    read = p.with_weights(
         weights,
         standard_errors=None,
         learned={},
@@ -493,12 +493,12 @@ def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
         tied=tuple(tied),
     )
     for name in p.symmetric:
-        if not _mirrors(found, name):
+        if not _mirrors(read, name):
             raise InputError(
                 f"symmetric: the right half of {name} does not mirror the left one in the sources;"
                 " delete it from `symmetric` in the parameter file"
             )
-    return found
+    return read
 
 
 def with_symmetry(p: Parameters) -> Parameters:

@@ -152,11 +152,11 @@ class Differences(Cpu):
             factor = np.where(own, state.c, 0.0)[state.moved.of] * slopes
             return np.bincount(state.moved.weight, factor, weights.size), float(state.c @ state.c)
 
-        found, squares = np.zeros(weights.size), 0.0
+        total, squares = np.zeros(weights.size), 0.0
         for part, some in self._over(model, games, work, whole=True):
-            found += part
+            total += part
             squares += some
-        return found, squares
+        return total, squares
 
     def equation_matrix(
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
@@ -287,11 +287,11 @@ class Differences(Cpu):
             return (game @ self._rows(moved, weights.size)).toarray()
 
         names, group = model.groups
-        found, done = np.zeros((len(names), weights.size)), 0
+        scores, done = np.zeros((len(names), weights.size)), 0
         for part in self._over(model, model.whole_games, work, whole=True):
-            np.add.at(found, group[done : done + len(part)], part)
+            np.add.at(scores, group[done : done + len(part)], part)
             done += len(part)
-        return found
+        return scores
 
     def _over(
         self,

@@ -79,6 +79,6 @@ class Learner:
 
     def learns(self, has_value: bool) -> Learn:
         """Return what learns where there is an objective or not."""
-        found = self.minimise if has_value else self.solve
-        assert found is not None, "the method allows learners that can solve it"
-        return found
+        learner = self.minimise if has_value else self.solve
+        assert learner is not None, "the method allows learners that can solve it"
+        return learner

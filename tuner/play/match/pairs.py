@@ -122,8 +122,8 @@ def play_block(state: MatchPlayers, tasks: Sequence[PairTask]) -> list[Pair] | N
     None if the match was stopped."""
     if state.bind() or state.spec.rules.restart:
         state.close()  # the next game starts them
-    found = [play_pair(state, task) for task in tasks]
-    whole = [pair for pair in found if pair is not None]
+    pairs = [play_pair(state, task) for task in tasks]
+    whole = [pair for pair in pairs if pair is not None]
     return whole if len(whole) == len(tasks) else None
 
 

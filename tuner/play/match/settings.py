@@ -363,7 +363,7 @@ def tournament_settings(
 def anchors_of(settings: TournamentSettings) -> dict[int, float]:
     """Return the ratings that are given, by the numbers of the players; InputError for another
     form."""
-    found = {}
+    anchors = {}
     for text in settings.anchor:
         name, _, value = text.rpartition("=")
         try:
@@ -377,5 +377,5 @@ def anchors_of(settings: TournamentSettings) -> dict[int, float]:
             raise InputError(
                 f"--anchor {text}: expected a rating from {-FARTHEST:,.0f} to {FARTHEST:,.0f}"
             )
-        found[player] = rating
-    return found
+        anchors[player] = rating
+    return anchors

@@ -222,11 +222,11 @@ def fault_hints(
     faults: Mapping[str, int], players: tuple[PlayerSpec, PlayerSpec]
 ) -> dict[str, str]:
     """Return likely reasons of faults, by "a crash" and the like."""
-    found = {
+    hints = {
         fault: _forfeit_hint(fault.partition(" ")[2], players["ab".index(fault[0])])
         for fault in faults
     }
-    return {fault: hint for fault, hint in found.items() if hint}
+    return {fault: hint for fault, hint in hints.items() if hint}
 
 
 def openings_text(settings: AnySettings, game: Game) -> str:

@@ -177,7 +177,7 @@ class Parts:
                 if {key: len(several) for key, several in line.counts.items()} != COUNTS:
                     raise ValueError("its counts are those of another version")
             lines[line.part] = line
-        found = {}
+        records = {}
         for part, line in lines.items():
             file, (games,) = self.path(part), line.counts["games"]
             if games > len(self.numbers(part)):
@@ -190,8 +190,8 @@ class Parts:
             if not file.is_file() or sha256_of(file) != line.sha256:
                 note(f"{file}: is missing or was changed; its games are played again")
                 continue
-            found[part] = line
-        return found
+            records[part] = line
+        return records
 
 
 Item = TypeVar("Item")
@@ -237,7 +237,7 @@ def finished(
         for part in tuple(left)
         for some in in_lots(parts.numbers(part))
     )
-    found: dict[int, dict[int, Generated]] = {part: {} for part in left}
+    waiting: dict[int, dict[int, Generated]] = {part: {} for part in left}
     faults = all_faults = done = 0
     said: set[str] = set()
     for game in itertools.chain.from_iterable(run(playing, tasks, interrupted)):
@@ -262,10 +262,10 @@ def finished(
                 )
             again(part, [game])
             continue
-        found[part][game.number] = game
+        waiting[part][game.number] = game
         done += 1
-        while left and len(found[left[0]]) == len(parts.numbers(left[0])):
-            games = found[left[0]]
+        while left and len(waiting[left[0]]) == len(parts.numbers(left[0])):
+            games = waiting[left[0]]
             repeated = parts.repeated(left[0], games.values())
             again(left[0], repeated)
             for each in repeated:
@@ -274,5 +274,5 @@ def finished(
             if repeated:
                 break
             parts.save(left[0], [games[number] for number in sorted(games)])
-            del found[left.pop(0)]
+            del waiting[left.pop(0)]
         yield done

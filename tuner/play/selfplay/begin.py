@@ -139,9 +139,9 @@ def repeats_of(runs: Sequence[SelfPlay], terms: Sequence[str]) -> RepeatedRuns:
     folders = [Path(str(run.run)) for run in runs]
     losses = spreads_of({"loss": _loss(folder)} for folder in folders)["loss"]
     paths = [Path(str(run.output)) for run in runs]
-    found = RepeatedRuns(runs=[*map(str, folders)], games=runs[0].games, loss=losses)
+    repeats = RepeatedRuns(runs=[*map(str, folders)], games=runs[0].games, loss=losses)
     if holds_network(paths[0]):
-        return replace(found, pieces=spreads_of(map(_pieces, paths)))
+        return replace(repeats, pieces=spreads_of(map(_pieces, paths)))
     learned = [load_parameters(path, terms) for path in paths]
     begun = [_begun(run, folder, terms) for run, folder in zip(runs, folders, strict=True)]
     weights = np.array([each.weights for each in learned])
@@ -151,7 +151,7 @@ def repeats_of(runs: Sequence[SelfPlay], terms: Sequence[str]) -> RepeatedRuns:
     changes = weights - np.array(begun)  # which differ with --noise
     free = changes.any(axis=0)
     return replace(
-        found,
+        repeats,
         weights=spreads_of(dict(zip(names, row.ravel(), strict=True)) for row in weights),
         headline=[name for name in names if name.rpartition(" ")[0] in headline],
         moved=_root_mean_square(changes.mean(axis=0)[free]),

@@ -287,11 +287,11 @@ class EngineRun(WeightsRun):
 def is_own(file: Path, files: Folder, learner: WeightsLearner) -> bool:
     """Return whether a file has the weights that a run learned last or, if it was killed, before
     that; else they are an author's, or those of another program."""
-    found = load_evaluation(file, learner.settings.terms).weights
+    weights = load_evaluation(file, learner.settings.terms).weights
     known = [learner.evaluation.weights, *learner.kept.values()]
     known += [] if (written := files.written()) is None else [written[1]]
     return any(
-        found.shape == each.shape and np.allclose(found, each, atol=WRITTEN) for each in known
+        weights.shape == each.shape and np.allclose(weights, each, atol=WRITTEN) for each in known
     )
 
 
@@ -371,7 +371,7 @@ def told_games(game: Game, source: str, untold: list[Episode], display: Display)
     for episode in untold:
         waiting[len(episode.line), episode.line.tobytes()].append(episode)
     lengths = {length for length, _ in waiting}
-    found = []
+    episodes = []
     for batch in game.files.read(source, ALL, ReadReport(), display.note):
         for k, (first, end) in enumerate(batch.ranges):
             for length in range(end - first, end - first - LONGER - 1, -1):
@@ -380,9 +380,9 @@ def told_games(game: Game, source: str, untold: list[Episode], display: Display)
                     continue
                 forfeit = batch.forfeits is not None and bool(batch.forfeits[k])
                 outcome, told = float(batch.outcomes[first]), "forfeit" if forfeit else ""
-                found.append(replace(same.pop(0), outcome=outcome, told=told))
+                episodes.append(replace(same.pop(0), outcome=outcome, told=told))
                 break
-    return found
+    return episodes
 
 
 class ToldRun(WeightsRun):

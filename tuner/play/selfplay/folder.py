@@ -79,20 +79,20 @@ def read_keys(folder: Path) -> set[int]:
 def read_episodes(folder: Path, words: int) -> dict[int, Episode]:
     """Return the games that were kept to be learned from later, by their numbers; positions have
     `words` words."""
-    found: dict[int, Episode] = {}
+    episodes: dict[int, Episode] = {}
     for place, line in enumerate(read_records(folder, EPISODES)):
         with naming(folder, place, EPISODES):
             number = convert(line.get(GAME), int, "", GAME)
             if ARRAYS not in line:
-                found.pop(number, None)
+                episodes.pop(number, None)
                 continue
-            found[number] = _episode_of(number, convert(line[ARRAYS], str, "", ARRAYS), words)
-    return found
+            episodes[number] = _episode_of(number, convert(line[ARRAYS], str, "", ARRAYS), words)
+    return episodes
 
 
 def read_untold(folder: Path) -> list[Untold]:
     """Return what batches with games of unknown outcomes were learned from, in their order."""
-    found: dict[int, Untold] = {}
+    untold: dict[int, Untold] = {}
     for place, line in enumerate(read_records(folder, UNTOLD)):
         with naming(folder, place, UNTOLD):
             games = convert(line.get(GAMES), int, "", GAMES)
@@ -101,8 +101,8 @@ def read_untold(folder: Path) -> list[Untold]:
                 weights = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
             except (ValueError, EOFError):
                 raise ValueError(f"{WEIGHTS} are no array") from None
-            found[games] = Untold(weights, games)
-    return [found[games] for games in sorted(found)]
+            untold[games] = Untold(weights, games)
+    return [untold[games] for games in sorted(untold)]
 
 
 def _arrays_of(episode: Episode) -> dict[str, np.ndarray]:

@@ -121,20 +121,20 @@ class Learning:
 
     def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         game, here = self._game, line[-1]
-        found = self._searcher.search(line, self._plan.limits)
-        move, explored = found.move, False
+        searched = self._searcher.search(line, self._plan.limits)
+        move, explored = searched.move, False
         if self._plan.explore and self._rng.random() < self._plan.explore:
             legal = game.legal_moves(here)
             move = legal[int(self._rng.random() * len(legal))]
-            explored = move != found.move
+            explored = move != searched.move
         self.searches.append(
             Search(
                 len(moves),
                 int(game.second_to_move(here)),
-                leaf_of(game, here, found),
+                leaf_of(game, here, searched),
                 self._searcher.kept.copy(),
                 explored,
-                found.pv[1] if len(found.pv) > 1 and not explored else None,
+                searched.pv[1] if len(searched.pv) > 1 and not explored else None,
             )
         )
         assert move is not None, "the game is not over"
@@ -234,23 +234,23 @@ def _played_whole(
     assert isinstance(searcher, PlaysGames), "see _whole"
     rng = random.Random(f"{seed} game {number}")
     searcher.choose_by(rng.getrandbits(63) | 1)
-    found = play_whole(game, searcher, Dice(seed, number), plan.plies)
-    if found is None or stop():
+    moves = play_whole(game, searcher, Dice(seed, number), plan.plies)
+    if moves is None or stop():
         return None
-    n = len(found.moves)
-    end = end_of(Ending(RULES, found.outcome))
+    n = len(moves.moves)
+    end = end_of(Ending(RULES, moves.outcome))
     return Episode(
         number,
-        found.line,
-        found.moves,
+        moves.line,
+        moves.moves,
         0,
         np.arange(n),
-        found.leaves,
-        found.scores,
-        found.known,
+        moves.leaves,
+        moves.scores,
+        moves.known,
         np.zeros(n, bool),
         np.ones(n, bool),
-        found.outcome,
+        moves.outcome,
         end,
         tree_of([], game.words),
     )
@@ -318,20 +318,20 @@ class Moves(NamedTuple):
 
 def play_whole(game: Game, searcher: PlaysGames, dice: Dice, plies: int) -> Moves | None:
     """Play a game from the start with these dice; None if it was stopped before the first move."""
-    found = searcher.play(game.start(), *dice, plies)
-    if not found.moves:
+    played = searcher.play(game.start(), *dice, plies)
+    if not played.moves:
         return None
-    last = found.after[-1]
+    last = played.after[-1]
     outcome = game.result([last])
-    signs = np.array([-1.0 if game.second_to_move(words) else 1.0 for words in found.line])
-    scores, known = signs * found.statics, np.full(len(signs), np.nan)
+    signs = np.array([-1.0 if game.second_to_move(words) else 1.0 for words in played.line])
+    scores, known = signs * played.statics, np.full(len(signs), np.nan)
     if outcome is not None:
         known[-1] = outcome
         scores[-1] = signs[-1] * searcher.centipawns(signs[-1] * outcome)
     return Moves(
-        np.concatenate([found.line, game.rolled(last, dice)[None]]),
-        found.moves,
-        found.after,
+        np.concatenate([played.line, game.rolled(last, dice)[None]]),
+        played.moves,
+        played.after,
         scores,
         known,
         outcome,

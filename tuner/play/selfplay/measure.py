@@ -50,13 +50,13 @@ class Measurement:
     ) -> MeasuredGames:
         """Measure an evaluation."""
         begun, seed = time.thread_time(), self._settings.seed + DICE
-        found = mean_points(
+        points = mean_points(
             play_games(
                 self._whole, evaluation.player(), self._opponent, self._games, seed=seed
             ).points
         ).found
         self.seconds += time.thread_time() - begun
-        return MeasuredGames(self._name, found.rounded(4), self._games)
+        return MeasuredGames(self._name, points.rounded(4), self._games)
 
 
 def due(settings: LearningOptions, before: int, games: int) -> bool:

@@ -198,7 +198,7 @@ class Workers:
             begun + i: range(first, min(total, first + size))
             for i, first in enumerate(range(self._played, total, size))
         }
-        found: dict[int, Episode] = {}
+        waiting: dict[int, Episode] = {}
         completed = self._running.completed(interrupted)
         submitted = begun
         for batch in games:
@@ -206,12 +206,12 @@ class Workers:
                 for number in games[submitted]:
                     self._submit(number, self.version(submitted))
                 submitted += 1
-            while not all(number in found for number in games[batch]):
+            while not all(number in waiting for number in games[batch]):
                 episode = next(completed, None)
                 if episode is None or interrupted.is_set():
                     return
-                found[episode.number] = episode
-            yield [found.pop(number) for number in games[batch]]
+                waiting[episode.number] = episode
+            yield [waiting.pop(number) for number in games[batch]]
 
     def _submit(self, number: int, version: int) -> None:
         settings, past = self._settings, None

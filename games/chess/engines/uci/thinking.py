@@ -60,8 +60,8 @@ class UciGo:
 def parse_go(words: Sequence[str]) -> tuple[UciGo, list[str]]:
     """Parse the words after `go`; returns the valid arguments and a message for each invalid
     one."""
-    found, faults = arguments_of_go(words, NUMBERS, FLAGS, MOVES)
-    return UciGo(**found), faults
+    numbers, faults = arguments_of_go(words, NUMBERS, FLAGS, MOVES)
+    return UciGo(**numbers), faults
 
 
 def new_line() -> Line:

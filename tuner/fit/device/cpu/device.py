@@ -170,7 +170,7 @@ class Cpu:
         self, model: Model, weights: np.ndarray, games: np.ndarray
     ) -> tuple[np.ndarray, float]:
         """See `Device`."""
-        found, squares = np.zeros(weights.shape), 0.0
+        total, squares = np.zeros(weights.shape), 0.0
 
         def work(piece: np.ndarray) -> tuple[np.ndarray, float]:
             state, part = self._state(model, weights, piece), np.zeros((1, *weights.shape))
@@ -180,9 +180,9 @@ class Cpu:
         for part, some in watch(
             in_order(work, games_ahead(model.data, games), self.workers), model, games
         ):
-            found += part
+            total += part
             squares += some
-        return found.ravel(), squares
+        return total.ravel(), squares
 
     def equation_matrix(
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
@@ -359,11 +359,11 @@ def pass_over(reader: RangesReader, task: RangesTask, tables: Tables) -> RangesS
     if reader.stopped():
         return None
     if spec.what == LOSS_GRADIENT:
-        found = [
+        sums = [
             device.piece_loss_gradient(model, weights, tables.table, piece) for piece in pieces()
         ]
         return RangesSums(
-            task.group, (sum_of(loss for loss, _ in found), sum_of(part for _, part in found)), size
+            task.group, (sum_of(loss for loss, _ in sums), sum_of(part for _, part in sums)), size
         )
     terms_of = device.terms_of(model, weights)
     return RangesSums(
@@ -508,7 +508,7 @@ def linearise(
     weights at each phase."""
     base, end = int(ranges[0, 0]), int(ranges[-1, 1])
     room = int(rows.row[end] - rows.row[base])
-    found = kernels.LinearRows(
+    linear = kernels.LinearRows(
         np.empty(room, np.uint16),
         np.empty(room, np.float32),
         np.zeros(end - base + 1, np.int64),
@@ -522,12 +522,12 @@ def linearise(
         table,
         _curve(composition),
         np.full(table.shape[1], -1, np.int64),
-        found,
+        linear,
     )
     phase = rows.phase[base:end].astype(np.uint16)
     return (
-        Rows(found.columns[:n], found.slopes[:n], found.ends, phase, rest=found.rest),
-        found.evaluation,
+        Rows(linear.columns[:n], linear.slopes[:n], linear.ends, phase, rest=linear.rest),
+        linear.evaluation,
     )
 
 

@@ -58,12 +58,12 @@ class TreeSum:
 
 def sum_of(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Return the sum of the parts of one group."""
-    found: np.ndarray | None = None
+    total: np.ndarray | None = None
     for part in parts:
-        found = np.zeros_like(part) if found is None else found
-        found += part
-    assert found is not None, "a group has a part"
-    return found
+        total = np.zeros_like(part) if total is None else total
+        total += part
+    assert total is not None, "a group has a part"
+    return total
 
 
 def watch(
@@ -90,10 +90,10 @@ def summed(
 ) -> np.ndarray:
     """Return the sum of the arrays of this shape that `work` makes of the pieces, of some size, of
     ranges, added in order, see `watch`."""
-    found = np.zeros(shape)
+    total = np.zeros(shape)
     for part in watch(in_order(work, pieces, workers), model, ranges, size):
-        found += part
-    return found
+        total += part
+    return total
 
 
 LARGER = 4  # times the size of a piece: each piece has its own sums
@@ -169,13 +169,13 @@ def scaled_moments(
             unscaled,
             half,
         )
-        found = np.empty((stages, width, stages, width))
+        matrix = np.empty((stages, width, stages, width))
         for (a, b), columns in zip(pairs, inner, strict=True):
-            found[a, :last, b, :last] = found[b, :last, a, :last] = _symmetric(columns)
-        found[:, :last, :, last:] = edge.transpose(0, 2, 1, 3)
-        found[:, last:, :, :last] = edge.transpose(1, 3, 0, 2)
-        found[:, last:, :, last:] = corner.transpose(0, 2, 1, 3)
-        return found.reshape(size, size) + _symmetric(half)
+            matrix[a, :last, b, :last] = matrix[b, :last, a, :last] = _symmetric(columns)
+        matrix[:, :last, :, last:] = edge.transpose(0, 2, 1, 3)
+        matrix[:, last:, :, :last] = edge.transpose(1, 3, 0, 2)
+        matrix[:, last:, :, last:] = corner.transpose(0, 2, 1, 3)
+        return matrix.reshape(size, size) + _symmetric(half)
 
     pieces = ahead(data, ranges, larger=LARGER)
     return summed(work, pieces, workers, model, ranges, LARGER * BLOCK, (size, size))
@@ -307,12 +307,12 @@ def evaluations(
 ) -> np.ndarray:
     """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's
     view."""
-    found = in_order(
+    parts = in_order(
         lambda some: evaluate_piece(model, weights, piece_of(model, weights, some)),
         ahead(model.data, ranges),
         workers,
     )
-    return np.concatenate([np.zeros(0), *watch(found, model, ranges)])
+    return np.concatenate([np.zeros(0), *watch(parts, model, ranges)])
 
 
 def evaluate_piece(model: Model, weights: np.ndarray, piece: Piece) -> np.ndarray:
@@ -377,7 +377,7 @@ def half_shape(shape: tuple[int, int]) -> tuple[int, int, int]:
 def half_moments(model: Model, shape: tuple[int, int], some: Terms) -> np.ndarray:
     """Return half of the sum (pairs of stages, width, width) of curvature * x x' over the positions
     of a piece, see `whole_moments`."""
-    found, scratch = np.zeros(half_shape(shape)), np.empty((shape[1], shape[1]))
+    halves, scratch = np.zeros(half_shape(shape)), np.empty((shape[1], shape[1]))
     local, base, terms = some
     index, count, row, phase, *_ = local.rows
     phase = phase[base : base + terms.shape[1]]
@@ -391,8 +391,8 @@ def half_moments(model: Model, shape: tuple[int, int], some: Terms) -> np.ndarra
         )
         for pair, (a, b) in enumerate(_pairs(shape)):
             if share := model.shares[a, f] * model.shares[b, f]:
-                found[pair] += np.multiply(part, share, out=scratch)
-    return found
+                halves[pair] += np.multiply(part, share, out=scratch)
+    return halves
 
 
 def whole_moments(sums: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -440,8 +440,8 @@ class Curvatures:
 
     def _over(self, work: Callable[[np.ndarray], np.ndarray]) -> Iterator[np.ndarray]:
         pieces = ahead(self.model.data, self.ranges, larger=self._larger)
-        found = in_order(work, pieces, self.workers)
-        return watch(found, self.model, self.ranges, self._larger * BLOCK)
+        results = in_order(work, pieces, self.workers)
+        return watch(results, self.model, self.ranges, self._larger * BLOCK)
 
     def _sum(self, kernel: Callable[..., None], shape: tuple[int, ...], *given: Any) -> np.ndarray:
         """Return the sum over the pieces of what a kernel adds."""

@@ -200,13 +200,13 @@ def choose(
 
 def _tiles(ends: np.ndarray) -> np.ndarray:
     """Return begin, end and phase (t, 3) of tiles of at most THREADS positions of one phase."""
-    found = []
+    tiles = []
     for phase, (low, high) in enumerate(pairwise(ends)):
         begin = np.arange(low, high, THREADS)
-        found.append(
+        tiles.append(
             np.stack([begin, np.minimum(begin + THREADS, high), np.full(len(begin), phase)], axis=1)
         )
-    return np.concatenate(found)
+    return np.concatenate(tiles)
 
 
 # positions of a chunk that stays on the GPU, or goes through a buffer

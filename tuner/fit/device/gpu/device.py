@@ -226,9 +226,9 @@ class ChunkSums:
 
 
 def _by_place(arrays: Any, chunk: Chunk, chosen: Chosen, values: Any) -> Any:
-    found = arrays.zeros(chunk.last - chunk.first)
-    found[chosen.order] = values
-    return found
+    by_place = arrays.zeros(chunk.last - chunk.first)
+    by_place[chosen.order] = values
+    return by_place
 
 
 def _of_one_phase(chosen: Chosen, most: int) -> Iterator[tuple[int, slice]]:
@@ -454,7 +454,7 @@ class Gpu:
     ) -> tuple[np.ndarray, float]:
         """See `Device`."""
         arrays = self._library.arrays
-        found, squares = arrays.zeros(weights.size), arrays.zeros(1)
+        total, squares = arrays.zeros(weights.size), arrays.zeros(1)
         for chunk, chosen in self._sums.watched(model, games):
             inside = _inside(chunk, games)
             state = self._state(model, chunk, chosen, inside, weights)
@@ -463,16 +463,16 @@ class Gpu:
             rows = self._sums.score_rows(
                 model, chunk, inside[:, 0], inside[:, 1], first, residual, residual, weights.shape
             )
-            found += rows.sum(axis=0)
+            total += rows.sum(axis=0)
             squares += (state.c * state.c).sum()
-        return arrays.asnumpy(found), float(arrays.asnumpy(squares)[0])
+        return arrays.asnumpy(total), float(arrays.asnumpy(squares)[0])
 
     def equation_matrix(
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
     ) -> np.ndarray:
         """See `Device`."""
         stages, width = weights.shape
-        found = self._library.arrays.zeros((stages, width, stages, width))
+        matrix = self._library.arrays.zeros((stages, width, stages, width))
         for chunk, chosen in self._sums.watched(model, games):
             inside = _inside(chunk, games)
             state = self._state(model, chunk, chosen, inside, weights)
@@ -481,8 +481,8 @@ class Gpu:
                     model, chunk, inside[some], state, width, exact
                 )
                 for a, b in product(range(stages), repeat=2):
-                    found[a, :, b, :] += (rows[a].T @ traces[b])[:width, :width]
-        return self._library.arrays.asnumpy(found).reshape(weights.size, weights.size)
+                    matrix[a, :, b, :] += (rows[a].T @ traces[b])[:width, :width]
+        return self._library.arrays.asnumpy(matrix).reshape(weights.size, weights.size)
 
     def _rows_and_traces(
         self,
