@@ -263,16 +263,16 @@ def _perform(arguments: list[str]) -> int:
 
     show_warnings()
     try:
-        found: Found | None = parsed.perform(parsed)
-        if found is None:  # of a server
+        result: Found | None = parsed.perform(parsed)
+        if result is None:  # of a server
             return 0
         if parsed.json:
-            print(json.dumps(found.result, indent=1, allow_nan=False))
+            print(json.dumps(result.result, indent=1, allow_nan=False))
         else:
             from tuner.commands.display import show_found
 
-            show_found(found)
-        return status_of_interrupt() if found.status == INTERRUPTED else found.status
+            show_found(result)
+        return status_of_interrupt() if result.status == INTERRUPTED else result.status
     except InputError as problem:
         _say(f"tuner: {problem}")
         return 2
@@ -336,10 +336,10 @@ def perform(words: Sequence[str], seconds: float = math.inf) -> dict:
     interrupted."""
     parsed = require_command(words)
     with ended_after(min(seconds, threading.TIMEOUT_MAX)) as over:
-        found: Found = parsed.perform(parsed)
-    if found.status == INTERRUPTED and not over.is_set():
+        result: Found = parsed.perform(parsed)
+    if result.status == INTERRUPTED and not over.is_set():
         raise KeyboardInterrupt
-    return found.result
+    return result.result
 
 
 def _say(text: str) -> None:

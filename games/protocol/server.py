@@ -76,19 +76,19 @@ def arguments_of_go(
     Returns the valid arguments by name, and a message for each invalid one.
     """
     known = {*numbers, *flags, of_moves}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     faults = []
     i = 0
     while i < len(words):
         word = words[i]
         i += 1
         if word in flags:
-            found[word] = True
+            values[word] = True
         elif word in numbers:
             value = words[i] if i < len(words) and words[i] not in known else ""
             i += bool(value)
             try:
-                found[word] = number(word, value, numbers[word])
+                values[word] = number(word, value, numbers[word])
             except ValueError as problem:
                 faults.append(f"{problem}; ignored")
         elif word == of_moves:
@@ -97,13 +97,13 @@ def arguments_of_go(
                 i += 1
             if first == i:
                 faults.append(f"{of_moves} names no move; ignored")
-            found[word] = tuple(words[first:i])
+            values[word] = tuple(words[first:i])
         else:
             faults.append(
                 f"go: unknown argument {word[:40]!a}; expected {', '.join([*numbers, *flags])} or"
                 f" {of_moves}"
             )
-    return found, faults
+    return values, faults
 
 
 if TYPE_CHECKING:

@@ -137,10 +137,10 @@ def write_report(
     a match or self-play), with the folders of `matches` that the learned weights played. By default
     it is `report.html` in the folder."""
     folder, played = Path(run), [Path(match) for match in matches]
-    found = read_page(folder, played)
+    record = read_page(folder, played)
     page = Path(output) if output is not None else folder / "report.html"
     require_writable(page, PAGE, (str(folder), *map(str, played)))
-    replace_file(page, render(found)[0])
+    replace_file(page, render(record)[0])
     return page
 
 

@@ -205,9 +205,9 @@ def solve_suite(
     for number, position in enumerate(game.files.suite(source), 1):
         searcher.clear()
         begun = time.process_time()
-        found = searcher.search(position.words[None], limits)
+        searched = searcher.search(position.words[None], limits)
         seconds += time.process_time() - begun
-        move = "" if found.move is None else game.move_name(position.words, found.move)
+        move = "" if searched.move is None else game.move_name(position.words, searched.move)
         if not position.is_solved(move):
             unsolved.append(position.name)
         points += position.points.get(move, 0)

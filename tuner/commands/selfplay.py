@@ -149,15 +149,15 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
     )
     if arguments.run is None:
         raise InputError(f"--repeats {arguments.repeats}: expected --run DIR, for their folders")
-    folder, given, found = Path(arguments.run), arguments.given_for(AnyOptions), []
+    folder, given, runs = Path(arguments.run), arguments.given_for(AnyOptions), []
     for seed in range(arguments.seed, arguments.seed + arguments.repeats):
         own = {**given, "seed": seed}
         make, settings = run_for(arguments.params, own, arguments.terms, arguments.cluster)
         place, new = folder / str(seed), functools.partial(replace, settings)
         if kind_of(place) is None:
-            found.append(play(arguments, make, new, folder=place))
+            runs.append(play(arguments, make, new, folder=place))
         else:
-            found.append(play(arguments, resumable_kind(place, settings), new, resumed=place))
-        if found[-1].interrupted:
+            runs.append(play(arguments, resumable_kind(place, settings), new, resumed=place))
+        if runs[-1].interrupted:
             raise KeyboardInterrupt
-    return repeats_of(found, arguments.terms)
+    return repeats_of(runs, arguments.terms)

@@ -191,9 +191,9 @@ def convert_fields(values: Mapping[str, Any], kind: type, place: str = "") -> di
     """Return values by name as those of the fields of a record; InputError as for `convert`. None
     stays where it is the default."""
     hints, usual = types_of(kind), {each.name: each.default for each in fields(kind)}
-    found = {}
+    converted = {}
     for name, value in values.items():
-        found[name] = value
+        converted[name] = value
         if value is None and usual[name] is None:
             continue
         plain = convert(str(value) if isinstance(value, Path) else value, hints[name], place, name)
@@ -202,8 +202,8 @@ def convert_fields(values: Mapping[str, Any], kind: type, place: str = "") -> di
             said = f"{name} is {shown(plain)}, expected one of {', '.join(choices)}"
             raise InputError(f"{place}: {said}" if place else said)
         if not isinstance(value, Path):
-            found[name] = plain
-    return found
+            converted[name] = plain
+    return converted
 
 
 def choices_of(kind: Any) -> Collection[str] | None:

@@ -287,8 +287,8 @@ def _blob_of(database: sqlite3.Connection, name: str) -> bytes | None:
     whole = content is None or isinstance(content, bytes) and zlib.crc32(content) == crc
     if not whole:
         raise sqlite3.DatabaseError(f"{name} damaged, {SUM}")
-    found: bytes | None = content
-    return found
+    blob: bytes | None = content
+    return blob
 
 
 def _sum_of(kind: str | int, number: int, text: str) -> int | None:

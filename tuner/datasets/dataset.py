@@ -216,12 +216,12 @@ class Dataset:
     @cached_property
     def pages(self) -> dict[str, mmap.mmap]:
         """Memory maps of the arrays by position that are large enough to be read in parts."""
-        found = {}
+        maps = {}
         for name in BY_POSITION:
             base = mapped(getattr(self, name))
             if base is not None and len(base) > LARGE and hasattr(base, "madvise"):
-                found[name] = base
-        return found
+                maps[name] = base
+        return maps
 
     @cached_property
     def layout(self) -> Layout:

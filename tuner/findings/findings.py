@@ -277,8 +277,8 @@ def reversed_results(result: FitResult, on_results: tuple[Datafit, Datafit | Non
         products = (2 * part.score - 1) * (datafit.data.outcome[part.place] - mean)
         np.add.at(sums, np.searchsorted(starts, part.place, side="right") - 1, products)
     counts = np.diff(datafit.data.first)[games].astype(float)
-    found = mean_of_clusters(*by_identity(datafit.data.game[games], sums, counts))
-    return bool(found.value + REVERSED / 2 * (found.high - found.value) < 0)
+    estimate = mean_of_clusters(*by_identity(datafit.data.game[games], sums, counts))
+    return bool(estimate.value + REVERSED / 2 * (estimate.high - estimate.value) < 0)
 
 
 def loss_as_given(

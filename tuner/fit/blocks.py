@@ -191,7 +191,7 @@ class Block:
     def pieces(self) -> list[tuple[Part, np.ndarray]]:
         """Boards, or pieces of lists and of large boards, as parts on their own, with the places
         (m, n) of their weights among those of the block: SOME of each part at most."""
-        found, begin = list[tuple[Part, np.ndarray]](), 0
+        parts, begin = list[tuple[Part, np.ndarray]](), 0
         for part in self.parts:
             m, n = part.indices.shape
             places = begin + np.arange(m * n).reshape(m, n)
@@ -206,8 +206,8 @@ class Block:
             few = slice(0, places.shape[1])
             units = np.ones(places.shape)
             own = Part(places, units, part.at[:, few], part.folded[:, few], part.stage[few])
-            found.append((own, places))
-        return found
+            parts.append((own, places))
+        return parts
 
     def _of_parts(
         self, vectors: np.ndarray, function: Callable[[Part, np.ndarray], np.ndarray]

@@ -124,10 +124,10 @@ class Iterated(Curvature):
         more = damping * diagonal[:, None]
 
         def product(vectors: np.ndarray) -> np.ndarray:
-            found = self.products(vectors) + penalty.products(vectors)
+            applied = self.products(vectors) + penalty.products(vectors)
             if damping:
-                found += more * vectors
-            return np.where(inside, found, 0.0)
+                applied += more * vectors
+            return np.where(inside, applied, 0.0)
 
         solution = np.empty(given.shape)
         at_once = max(1, TOGETHER // len(inside))

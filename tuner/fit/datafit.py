@@ -211,8 +211,8 @@ class Datafit(Model):
         """Return the derivatives (n, d) of the evaluations of some positions (indices) by the
         weights near some weights, as the game plays them: without slopes by phase and intercept.
         In a linear evaluation they are its coefficients."""
-        found = self.device.derivatives(self, self.ties.expand(weights), positions)
-        return self.ties.pull_rows(found)
+        slopes = self.device.derivatives(self, self.ties.expand(weights), positions)
+        return self.ties.pull_rows(slopes)
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's

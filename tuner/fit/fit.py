@@ -63,10 +63,10 @@ def _scaled(
     problem = make_problem(data, parameters, options, games, parameters.scale)
     if not (options.fit_scale and parameters.weights.any()):
         return problem, parameters.scale
-    found = fit_scale(problem)
-    for line in scale_lines(found, parameters.scale):
+    fitted = fit_scale(problem)
+    for line in scale_lines(fitted, parameters.scale):
         note(line)
-    scale = found.value if found else parameters.scale
+    scale = fitted.value if fitted else parameters.scale
     return make_problem(data, parameters, options, games, scale), scale
 
 

@@ -94,21 +94,21 @@ class Boards(Independent):
         """See `Independent`."""
         if self.is_formed:
             return np.asarray(self.formed @ vectors)
-        found = super().products(vectors)
+        applied = super().products(vectors)
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
             white = block.whitened(form, vectors[block.indices])
-            found[block.indices] += block.whitened_transposed(form, white) / sd**2
-        return found * self.factor
+            applied[block.indices] += block.whitened_transposed(form, white) / sd**2
+        return applied * self.factor
 
     def diagonal(self) -> np.ndarray:
         """See `Independent`."""
         if self.is_formed:
             return np.asarray(self.formed.diagonal())
-        found = self.given.copy()
+        entries = self.given.copy()
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
             for part in block.parts:
-                found[part.indices] += part.diagonal(form) * part.units**2 / sd**2
-        return found * self.factor
+                entries[part.indices] += part.diagonal(form) * part.units**2 / sd**2
+        return entries * self.factor
 
     def matrix(self, chosen: np.ndarray) -> np.ndarray:
         """See `Independent`."""
@@ -116,10 +116,10 @@ class Boards(Independent):
 
     def draws(self, signs: np.ndarray) -> np.ndarray:
         """See `Independent`."""
-        found = super().draws(signs)
+        drawn = super().draws(signs)
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            found[block.indices] += block.whitened_transposed(form, signs[block.indices]) / sd
-        return found * self.factor**0.5
+            drawn[block.indices] += block.whitened_transposed(form, signs[block.indices]) / sd
+        return drawn * self.factor**0.5
 
     def weight_draws(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See `Independent`."""

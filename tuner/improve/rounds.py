@@ -657,14 +657,14 @@ class ImproveRun(Run[Improved]):
         else:
             self._check_rows(number, prefix, version, before, games)
         if before is not None:
-            found = self.steps.once(
+            proof = self.steps.once(
                 number,
                 f"{prefix}{PROOF}",
                 "scores of the player's searches compared with evaluations",
                 functools.partial(require_weights, version, before),
             )
-            if "remark" in found:
-                self.steps.display.note(f"{version.name}: {found['remark']}")
+            if "remark" in proof:
+                self.steps.display.note(f"{version.name}: {proof['remark']}")
 
     def _estimate(self, first: Version) -> dict:
         """Check the program that evaluates, and estimate how long it takes to measure all numbers.

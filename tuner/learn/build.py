@@ -431,10 +431,13 @@ def build(
 
     def counted_here() -> Iterator[tuple[str, Iterator[CountedBatch]]]:
         for source, read in batches(engine.game, sources, prepared_options, report, note):
-            found = (retarget(batch) if retarget else batch for batch in read)
+            retargeted = (retarget(batch) if retarget else batch for batch in read)
             yield (
                 source,
-                (replace(counted(counter, source, batch), scores=scores(batch)) for batch in found),
+                (
+                    replace(counted(counter, source, batch), scores=scores(batch))
+                    for batch in retargeted
+                ),
             )
 
     with DatasetWriter(target, {**ARRAYS, "score": OPTIONAL["score"]}) as writer:

@@ -264,12 +264,12 @@ def try_steps(
             pace = (time.monotonic() - began) / total
             games = max(fewest, 2 * int(share * seconds / pace / 2))
         seed, after = options.seed + 1000 * number, step.parameters
-        found = played(
+        result = played(
             begun.parameters, after, games, seed, options.terms, executor, command, display
         )
         total += games
-        display.note(f"{share_text(step.share)} of the way: {match_text(found)} against the start")
-        return replace(found, share=round(step.share, 4))
+        display.note(f"{share_text(step.share)} of the way: {match_text(result)} against the start")
+        return replace(result, share=round(step.share, 4))
 
     steps = [at_share(result, begun.parameters, share) for share in shares_to_try(result.share)]
     points, games = dict.fromkeys(map(id, steps), 0.0), dict.fromkeys(map(id, steps), 0)

@@ -182,7 +182,7 @@ def choose_prior(
     losses: dict[float, float] = {}
     for width in WIDTHS:
         watch(f"prior of {width:g} {parameters.wording.unit}")
-        found = []
+        tried = []
         for number in range(SPLITS):
             trial = replace(
                 options,
@@ -197,6 +197,6 @@ def choose_prior(
                     f"--prior cv: {len(inside)} games are too few to split; name a width, such as"
                     " --prior 50"
                 )
-            found.append(result.held_out_after)
-        losses[width] = float(np.mean(found))
+            tried.append(result.held_out_after)
+        losses[width] = float(np.mean(tried))
     return min(losses, key=lambda width: losses[width]), losses

@@ -140,7 +140,7 @@ def searches(
     log: SearchLog | None = None,
 ) -> GameSearches:
     """Return the searches of all positions of a batch; `log` has those that are known."""
-    found = GameSearches(
+    results = GameSearches(
         0,
         np.empty_like(batch.positions),
         np.empty(len(batch.positions)),
@@ -149,7 +149,7 @@ def searches(
 
     def put(some: GameSearches) -> None:
         part = slice(some.place, some.place + len(some.scores))
-        found.leaves[part], found.scores[part], found.known[part] = (
+        results.leaves[part], results.scores[part], results.known[part] = (
             some.leaves,
             some.scores,
             some.known,
@@ -172,7 +172,7 @@ def searches(
             put(some)
             if log:
                 log.add(keys[some.place], some)
-    return found
+    return results
 
 
 class Making(NamedTuple):
@@ -221,12 +221,12 @@ class SearchTargets(Targets):
 
     def __call__(self, batch: PositionBatch) -> tuple[PositionBatch, np.ndarray]:
         lambda_ = self._made.options.lambda_ or 0.0
-        found = self._values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
-        targets = found.copy()
+        values = self._values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
+        targets = values.copy()
         for begin, end in batch.ranges:
             if lambda_ > 0 and begin < end:
                 plies = self._made.engine.game.plies(batch.positions[begin:end])
-                part, decay = found[begin:end], decays(lambda_, plies)
+                part, decay = values[begin:end], decays(lambda_, plies)
                 # the search value has weight 1 - lambda^plies, later values the remainder
                 targets[begin:end] += decay * errors(
                     differences(part, float(batch.outcomes[begin])), decay

@@ -61,8 +61,8 @@ class Evals:
         """Return the numbers of an output, and the first line that is none, empty if all are."""
         if self.line is not None:
             pattern = re.compile(self.line.encode())
-            found = [match[1] for each in output.splitlines() if (match := pattern.search(each))]
-            return [float(text) * (100 if b"." in text else 1) for text in found], b""
+            printed = [match[1] for each in output.splitlines() if (match := pattern.search(each))]
+            return [float(text) * (100 if b"." in text else 1) for text in printed], b""
         numbers, odd = [], b""
         for line in map(bytes.strip, output.splitlines()):
             if WHOLE.fullmatch(line):

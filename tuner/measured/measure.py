@@ -264,18 +264,18 @@ class Measurement:
                 np.savez(stream, **counted._asdict())
             return counted
 
-        found: dict[int, Count] = {}
+        measured: dict[int, Count] = {}
         with ThreadPoolExecutor(self.workers) as pool:
             waiting = {k: pool.submit(one, k) for k in places}
             try:
                 for k, each in waiting.items():
-                    found[k] = each.result()
+                    measured[k] = each.result()
                     done += 1
                     progress(done)
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        return found
+        return measured
 
     def seconds(self, sample: Sample) -> float:
         """Return about how long all numbers take, by three of them."""

@@ -50,15 +50,15 @@ def read_evals_plan(path: Path) -> EvalsPlan:
     if isinstance(tree.value, dict):
         known = {each.name for each in fields(EvalsPlan)}
         tree = tree._replace(value={k: v for k, v in tree.value.items() if k in known})
-    found: EvalsPlan = convert_tree(tree, EvalsPlan, path)
+    evals: EvalsPlan = convert_tree(tree, EvalsPlan, path)
     base = Path(os.path.abspath(path)).parent
-    names = None if found.source.map is None else str(base / found.source.map)
-    folder = os.path.normpath(base / found.source.folder)
-    source = SourceFiles(**{**vars(found.source), "folder": folder, "map": names})
-    found = EvalsPlan(**{**vars(found), "source": source})
-    require_sources(found.source, found.build, str(path))
-    require_evals(found, str(path))
-    return found
+    names = None if evals.source.map is None else str(base / evals.source.map)
+    folder = os.path.normpath(base / evals.source.folder)
+    source = SourceFiles(**{**vars(evals.source), "folder": folder, "map": names})
+    evals = EvalsPlan(**{**vars(evals), "source": source})
+    require_sources(evals.source, evals.build, str(path))
+    require_evals(evals, str(path))
+    return evals
 
 
 def require_evals(plan: EvalsPlan, place: str) -> None:

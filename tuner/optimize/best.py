@@ -110,11 +110,11 @@ def decided(result: Optimized, executor: Executor, display: Display) -> Optimize
         " against the given ones, with different openings or dice"
     )
     if kind_of(place):
-        found = resumed_run(MatchRun, place, executor, None, display)
+        match_result = resumed_run(MatchRun, place, executor, None, display)
     else:
-        found = new_run(MatchRun(match, None, display), place, executor, "tuner optimize")
-    assert isinstance(found, MatchResult), "of a run of a match"
-    return replace(result, match=found, interrupted=found.interrupted, advice="")
+        match_result = new_run(MatchRun(match, None, display), place, executor, "tuner optimize")
+    assert isinstance(match_result, MatchResult), "of a run of a match"
+    return replace(result, match=match_result, interrupted=match_result.interrupted, advice="")
 
 
 NEGLIGIBLE = 3.0  # Elo

@@ -300,13 +300,13 @@ class Neighbourhood:
         """Return how far (d,) from the best values each number alone loses an amount of Elo, the
         mean of both ways."""
         away = np.geomspace(SHORTEST_STEP, LONGEST_STEP, 50)
-        found = []
+        lengths = []
         for i, u in enumerate(self.u):
             places = np.concatenate([[u], u - away, u + away])
             line = self.surface.profiles(self.surface.mean[None], i, places)[0]
             beyond = np.flatnonzero(line[0] - line[1:].reshape(2, -1).mean(0) > elo)
-            found.append(away[beyond[0]] if len(beyond) else LONGEST_STEP)
-        return np.maximum(found, self._shortest)
+            lengths.append(away[beyond[0]] if len(beyond) else LONGEST_STEP)
+        return np.maximum(lengths, self._shortest)
 
     def _put_back(self) -> np.ndarray:
         """Return the best values with each number at its given one, then with all (d + 1, d)."""

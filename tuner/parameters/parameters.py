@@ -147,7 +147,7 @@ class Layout:
         label, _, last = pattern.rpartition(".")
         of_stage = last in stages and "[" in label
         rows = [stages.index(last)] if of_stage else list(range(len(stages)))
-        found = np.zeros((len(stages), self.size), np.bool_)
+        matches = np.zeros((len(stages), self.size), np.bool_)
         places: Sequence[Place] = self.places
         if GLOB.isdisjoint(pattern):
             places = [*self._named.get(pattern, ()), *self._named.get(label, ())]
@@ -155,11 +155,11 @@ class Layout:
             whole = fnmatch.fnmatchcase(place.path, pattern) or pattern == place.term
             for s, stage in enumerate(stages):
                 if whole or fnmatch.fnmatchcase(f"{place.path}.{stage}", pattern):
-                    found[s, place.columns] = True
+                    matches[s, place.columns] = True
             if "[" in pattern and not whole:
                 for i, own in enumerate(place.labels()):
-                    found[rows, place.first + i] |= own == (label if of_stage else pattern)
-        return found
+                    matches[rows, place.first + i] |= own == (label if of_stage else pattern)
+        return matches
 
 
 def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
@@ -331,27 +331,27 @@ class Parameters:
 
     def mask(self, patterns: tuple[str, ...]) -> np.ndarray:
         """(stages, columns) bool: weights that one of these names or globs matches."""
-        found = np.zeros(self.weights.shape, np.bool_)
+        chosen = np.zeros(self.weights.shape, np.bool_)
         for pattern in patterns:
-            found |= self.layout.matching(pattern, self.stages)
-        return found
+            chosen |= self.layout.matching(pattern, self.stages)
+        return chosen
 
     def leaders(self) -> np.ndarray:
         """Return for each weight (stages, columns) the index, in the flattened weights, of the one
         that it is equal to: that of the first stage for those with one number for all stages, that
         of the left half of the board for symmetric tables; else its own."""
-        found = np.arange(self.weights.size).reshape(self.weights.shape)
+        places = np.arange(self.weights.size).reshape(self.weights.shape)
         tied = np.flatnonzero(self.mask(self.tied).all(axis=0))
-        found[:, tied] = found[0, tied]
+        places[:, tied] = places[0, tied]
         chosen = self.mask(self.symmetric)
         for place in self.layout.places:
             if is_board(place.shape) and chosen[:, place.columns].all():
-                table = found[:, place.columns].reshape(len(found), *place.shape)
+                table = places[:, place.columns].reshape(len(places), *place.shape)
                 files = place.shape[-2]
                 right = np.arange((files + 1) // 2, files)
                 table[..., right] = table[..., files - 1 - right]
-                found[:, place.columns] = table.reshape(len(found), -1)
-        return found
+                places[:, place.columns] = table.reshape(len(places), -1)
+        return places
 
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest weights (stages, columns) that the bounds allow."""

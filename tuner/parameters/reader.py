@@ -421,7 +421,7 @@ class _Reader(Checks):
         return int(phases[0]), int(phases[-1])
 
     def bounds(self, node: YamlNode | None, stages: tuple[str, ...]) -> tuple:
-        found = []
+        limits = []
         for name, value in (self.mapping(node, "bounds") if node else {}).items():
             self.name(value, name, "bounds", stages)
             if not isinstance(value.value, list) or len(value.value) != 2:
@@ -429,8 +429,8 @@ class _Reader(Checks):
             low, high = (self.weight(item, f"a bound of {name}") for item in value.value)
             if not low < high:
                 self.fail(value, f"bounds of {name} are [{low:g}, {high:g}], expected low < high")
-            found.append((name, (low, high)))
-        return tuple(found)
+            limits.append((name, (low, high)))
+        return tuple(limits)
 
     def prior(self, node: YamlNode | None, stages: tuple[str, ...]) -> tuple:
         priors = []

@@ -313,11 +313,11 @@ def names_of(players: Sequence[Named]) -> tuple[str, ...]:
         if len(set(names)) == len(names):
             return tuple(names)
     seen: Counter[str] = Counter()
-    found = []
+    labels = []
     for named in players:
         seen[named.name] += 1
-        found.append(named.name if seen[named.name] == 1 else f"{named.name} ({seen[named.name]})")
-    return tuple(found)
+        labels.append(named.name if seen[named.name] == 1 else f"{named.name} ({seen[named.name]})")
+    return tuple(labels)
 
 
 def introduced(named: Named, game: Game) -> Named:

@@ -64,8 +64,8 @@ class Standings(RunResult):
     @property
     def ratings(self) -> dict[str, float | None]:
         """The ratings by name, best first; None if the games do not give one."""
-        found = {self.names[i]: self.rated.rating(i) for i in self.order}
-        return {name: each.plain["value"] for name, each in found.items()}
+        by_name = {self.names[i]: self.rated.rating(i) for i in self.order}
+        return {name: each.plain["value"] for name, each in by_name.items()}
 
     @property
     def unit(self) -> str:

@@ -277,8 +277,8 @@ class CountedMatch(NamedTuple):
     def results(self) -> np.ndarray:
         """The mean results of the pairs. One pair of either extreme is added where they show no
         spread, so that ratings and errors are finite."""
-        found = np.repeat(scores_of(len(self.pairs)), self.pairs)
-        return found if len(set(found.tolist())) > 1 else np.append(found, (0.0, 1.0))
+        scores = np.repeat(scores_of(len(self.pairs)), self.pairs)
+        return scores if len(set(scores.tolist())) > 1 else np.append(scores, (0.0, 1.0))
 
 
 class JointRatings(NamedTuple):

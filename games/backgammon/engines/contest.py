@@ -182,7 +182,7 @@ class GnubgEngine(BoardEngine):
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the expected points (n,) without a cube of positions before the roll, a
         backgammon as 1, first player's view. InputError if the program fails. A Rater."""
-        found = np.empty(len(positions))
+        evaluations = np.empty(len(positions))
         for i, words in enumerate(positions):
             question = f"evaluation fibsboard {fibs_board(words)} PLIES {self._plies}"
             try:
@@ -197,8 +197,8 @@ class GnubgEngine(BoardEngine):
                     " use gnubg 1.07 or later"
                 ) from None
             points = 2 * win - 1 + gammon + backgammon - lost - lost_more
-            found[i] = (-points if turn_of(words) else points) / HIGHEST_POINTS
-        return found
+            evaluations[i] = (-points if turn_of(words) else points) / HIGHEST_POINTS
+        return evaluations
 
     def close(self) -> None:
         """End the program, which reads no command while it listens to its socket."""

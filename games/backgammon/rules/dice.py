@@ -152,6 +152,6 @@ def rolls(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             ]
         )
         return begun, np.full(len(begun), 1 / len(begun))
-    found = np.repeat(words[None], len(ROLLS), axis=0)
-    found[:, STATE] = words[STATE] & ~ALL_DICE | DICE_BITS
-    return found, CHANCES
+    positions = np.repeat(words[None], len(ROLLS), axis=0)
+    positions[:, STATE] = words[STATE] & ~ALL_DICE | DICE_BITS
+    return positions, CHANCES

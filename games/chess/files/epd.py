@@ -405,7 +405,7 @@ def read(
         *np.empty((2, ROOM), np.float32),
     )
     games, fault, number = np.empty(ROOM, np.uint64), *np.empty((2, ROOM), np.int64)
-    found = Lines(positions, outcomes, scores, games, fault, number)
+    parsed = Lines(positions, outcomes, scores, games, fault, number)
     counts, name, memory = (
         np.zeros(6, np.int64),
         np.zeros(3, np.int64),
@@ -429,7 +429,7 @@ def read(
         nonlocal text_read
         counts[:4], counts[4], counts[5] = 0, lines, 0
         text_read = text
-        return int(read_lines(text, final, found, counts, name, kind, memory.records))
+        return int(read_lines(text, final, parsed, counts, name, kind, memory.records))
 
     for at in windows(str(source), stream, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])

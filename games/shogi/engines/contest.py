@@ -27,16 +27,18 @@ def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
     if words[:1] == ["position"]:
         del words[0]
     moves = words.index("moves") if "moves" in words else len(words)
-    line, found = [sfen.position(" ".join(words[:moves]))], []
+    line, moves_of_line = [sfen.position(" ".join(words[:moves]))], []
     for name in words[moves + 1 :]:
         try:
-            found.append(notation.move_named(line[-1], name))
+            moves_of_line.append(notation.move_named(line[-1], name))
         except ValueError:
-            raise ValueError(f"illegal move {shown(name)} at ply {len(found) + 1}") from None
+            raise ValueError(
+                f"illegal move {shown(name)} at ply {len(moves_of_line) + 1}"
+            ) from None
         after = np.empty_like(line[-1])
-        play(line[-1], found[-1], after)
+        play(line[-1], moves_of_line[-1], after)
         line.append(after)
-    return line, found
+    return line, moves_of_line
 
 
 def _of_lines(
@@ -47,14 +49,14 @@ def _of_lines(
         if not words.strip() or words.startswith("#"):
             continue
         try:
-            line, found = line_of(words)
+            line, played = line_of(words)
             if not ended and ending(line) is not None:
                 raise ValueError(f"{shown(words)}: the opening ends the game")
         except ValueError as problem:
             skip(f"{source}:{number}: {problem}; line skipped")
             continue
         starts.append(line[0])
-        moves.append(found)
+        moves.append(played)
     return starts, moves
 
 

@@ -94,18 +94,18 @@ def learn(
             second = BETA2 * second + (1 - BETA2) * gradient * gradient
             size = rate * np.sqrt(1 - BETA2**step) / (1 - BETA1**step)
             flat = flat - np.float32(size) * first / (arrays.sqrt(second) + np.float32(EPSILON))
-        found = mean_loss(network.with_flat(flat), aside, arrays, loss_of)
+        aside_loss = mean_loss(network.with_flat(flat), aside, arrays, loss_of)
         epochs.append(
             {
                 "epoch": epoch,
                 "rate": rate,
                 "loss": total / float(examples.mass.sum()),
-                "aside": found,
+                "aside": aside_loss,
             }
         )
         watch(epochs[-1])
-        if found < least:
-            best, least = flat, found
+        if aside_loss < least:
+            best, least = flat, aside_loss
         else:
             halved += 1
             if halved > options.halvings:

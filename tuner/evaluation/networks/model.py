@@ -185,12 +185,14 @@ class Network:
 
     def all_outputs(self, inputs: np.ndarray) -> list[np.ndarray]:
         """Return the inputs and the outputs of every layer."""
-        found = [inputs]
+        layers_out = [inputs]
         for layer in self.layers:
-            found.append(
-                activate_sums(product(found[-1], layer.weights) + layer.biases, layer.activation)
+            layers_out.append(
+                activate_sums(
+                    product(layers_out[-1], layer.weights) + layer.biases, layer.activation
+                )
             )
-        return found
+        return layers_out
 
     def pull(self, inputs: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """Return the sum (size,) over positions and outputs of errors (n, outputs) times the
@@ -277,14 +279,14 @@ def random_network(
 ) -> Network:
     """Return a network with layers of these widths and activations. Weights are normal with
     standard deviation `spread`, by default 1 / sqrt(inputs of the layer); biases are zero."""
-    random, found = np.random.default_rng(seed), []
+    random, made = np.random.default_rng(seed), []
     for width, activation in layers:
         deviation = 1 / np.sqrt(inputs) if spread is None else spread
-        found.append(
+        made.append(
             Layer(random.normal(0, deviation, (inputs, width)), np.zeros(width), activation)
         )
         inputs = width
-    return Network(tuple(found))
+    return Network(tuple(made))
 
 
 def compiled_outputs(network: Network, units: np.ndarray, counts: np.ndarray) -> np.ndarray:

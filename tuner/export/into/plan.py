@@ -236,10 +236,10 @@ Named = Mapping[str, Sequence[Definition]]  # definitions by their names
 
 def by_name(definitions: Iterable[Definition]) -> Named:
     """Return definitions by their names."""
-    found: dict[str, list[Definition]] = {}
+    named: dict[str, list[Definition]] = {}
     for definition in definitions:
-        found.setdefault(definition.name, []).append(definition)
-    return found
+        named.setdefault(definition.name, []).append(definition)
+    return named
 
 
 def read_map(

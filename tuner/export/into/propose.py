@@ -391,17 +391,17 @@ def apart(
 ) -> list[Proposal]:
     """Return the proposals with a parameter for each stage, `name_mg` and `name_eg`, where the
     source has a number for each: for counts that say what a number does, whatever it means."""
-    named, found = by_name(definitions), dict[str, Proposal]()
+    named, separate = by_name(definitions), dict[str, Proposal]()
     for each in proposed:
         whole = each.references.get(None)
         own = dict(each.references) if whole is None else _stage_steps(whole, stages, named)
         for stage, reference in own.items():
             if reference and (stage is None or _fault({None: reference}, ONE, named) is None):
                 name = each.name if stage is None else f"{each.name}_{stage}"
-                if name in found:
-                    name = next(n for k in count(2) if (n := f"{name}_{k}") not in found)
-                found[name] = Proposal(name, {None: reference}, each.shown, each.path)
-    return list(found.values())
+                if name in separate:
+                    name = next(n for k in count(2) if (n := f"{name}_{k}") not in separate)
+                separate[name] = Proposal(name, {None: reference}, each.shown, each.path)
+    return list(separate.values())
 
 
 def _stage_steps(

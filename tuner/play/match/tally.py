@@ -99,10 +99,10 @@ def ordered(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return points and luck (pairs, 2) by the numbers of the pairs; no luck if any pair lacks
     it."""
-    found = [pairs[number] for number in sorted(pairs)]
-    points = np.array([one for one, _ in found], np.int64).reshape(-1, 2)
-    lucks = [luck for _, luck in found if luck is not None]
-    return points, np.array(lucks, np.float64) if lucks and len(lucks) == len(found) else None
+    in_order = [pairs[number] for number in sorted(pairs)]
+    points = np.array([one for one, _ in in_order], np.int64).reshape(-1, 2)
+    lucks = [luck for _, luck in in_order if luck is not None]
+    return points, np.array(lucks, np.float64) if lucks and len(lucks) == len(in_order) else None
 
 
 def progress_text(

@@ -66,10 +66,10 @@ def _counted(tally: Tally, game: Game) -> Counted:
 def _results(tally: Tally, game: Game) -> np.ndarray:
     """Return the mean results of the pairs of a leg, in points with luck subtracted where it is
     known."""
-    found = tally.point_results
-    points = found.points.reshape(-1, 2).astype(np.float64)
+    results = tally.point_results
+    points = results.points.reshape(-1, 2).astype(np.float64)
     if game.in_points:
-        return np.asarray((points if found.luck is None else points - found.luck).mean(1))
+        return np.asarray((points if results.luck is None else points - results.luck).mean(1))
     return np.asarray((points.mean(1) + 1) / 2)
 
 

@@ -154,13 +154,13 @@ class Parts:
             if before < part
             for identity in line.identities
         }
-        found = []
+        again = []
         for game in sorted(games, key=lambda game: game.number):
             if game.identity in seen:
-                found.append(game)
+                again.append(game)
             elif game.identity is not None:
                 seen.add(game.identity)
-        return found
+        return again
 
     @property
     def dropped(self) -> list[int]:

@@ -446,8 +446,8 @@ class RangedCpu(Cpu):
         model.progress(0, total)
         with self.executor.start(Job(RangesReader, pass_over, spec, ranges_text)) as running:
             shared = running.share(Tables(weights, model.table(weights), model.shares))
-            for found in run(running, _groups(ranges, size, group), shared=(shared,)):
-                waiting[found.group] = found
+            for part in run(running, _groups(ranges, size, group), shared=(shared,)):
+                waiting[part.group] = part
                 while wanted in waiting:
                     ready = waiting.pop(wanted)
                     wanted += 1

@@ -242,11 +242,11 @@ def over_games(
     )
     total = size_of(model.ranges)
     model.progress(0, total)
-    found = next(results)
+    sums = next(results)
     for done, some in enumerate(results, 2):
-        found += some
+        sums += some
         model.progress(total * done // (len(edges) - 1), total)
-    return found
+    return sums
 
 
 def game_scores(

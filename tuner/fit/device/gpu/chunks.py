@@ -382,7 +382,7 @@ def _touched(ranges: np.ndarray, a: int, b: int) -> bool:
 
 def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
     """Return the bounds of chunks of about `positions` positions; chunks hold whole games."""
-    ends, found = data.first[1:], []
+    ends, chunks = data.first[1:], []
     begin = 0
     while begin < data.positions:
         most = min(
@@ -395,6 +395,6 @@ def bounds(data: Dataset, positions: int) -> list[tuple[int, int]]:
             if at and ends[at - 1] > begin
             else int(ends[np.searchsorted(ends, begin, side="right")])
         )
-        found.append((begin, end))
+        chunks.append((begin, end))
         begin = end
-    return found
+    return chunks
