@@ -35,9 +35,8 @@ tempo.tempo: Tempo
 """
 BUILD = """\
 set -e
-(sed -n '1,/^from __future__/p' src/engine.py
-echo "EVAL = '''"; cat src/eval.h; echo "'''"; echo 'AUTHOR = "NUMBERS"'
-sed '1,/^from __future__/d' src/engine.py) | sed '1i#!PYTHON' > myengine
+(echo '#!PYTHON'; echo "EVAL = '''"; cat src/eval.h; echo "'''"; echo 'AUTHOR = "NUMBERS"'
+cat src/engine.py) > myengine
 chmod +x myengine
 """
 
