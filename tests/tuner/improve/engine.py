@@ -41,6 +41,8 @@ def misbehave(how: str) -> None:
         sys.exit(3)
     if how == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "slow":
+        time.sleep(0.0002)
     if how == "hang":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(3600)
