@@ -184,14 +184,14 @@ class SuiteResult:
     def lines(self) -> list[str]:
         """As lines of text."""
         share = 100 * self.solved / self.positions
-        text = [
+        parts = [
             f"solved {self.solved:,} of {self.positions:,} positions ({share:.1f} %),"
             f" {1000 * self.seconds:.1f} CPU ms each"
         ]
         if self.points is not None and self.most:
             share = 100 * self.points / self.most
-            text.append(f"points: {self.points:,} of {self.most:,} ({share:.1f} %)")
-        return text
+            parts.append(f"points: {self.points:,} of {self.most:,} ({share:.1f} %)")
+        return parts
 
 
 def solve_suite(

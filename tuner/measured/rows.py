@@ -55,9 +55,9 @@ class Measured:
     def lines(self) -> list[str]:
         """What was found, as text."""
         kinds = Counter(self.reasons.values())
-        text = [f"{plural(self.number, 'number')} count as weights do"]
-        text += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
-        lines = ["; ".join(text)]
+        parts = [f"{plural(self.number, 'number')} count as weights do"]
+        parts += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
+        lines = ["; ".join(parts)]
         lines.append(
             f"{min(TOGETHER, self.number)} weights changed at once: {self.together:.1%} of the"
             f" evaluations are within {NEAR:g} centipawns of what the counts say"

@@ -80,21 +80,21 @@ class RowCheck:
                 f"none of {plural(self.rows, 'row')} has an evaluation (eval), so it is unknown"
                 " whether counts and weights agree with the engine; print eval in each row"
             ]
-        text = [
+        parts = [
             f"{self.exact:,} of {plural(self.checked, 'row')}"
             f" ({_percent(self.exact, self.checked)}) agree with the engine's evaluation within"
             f" rounding; mean difference {self.mean:.2f} centipawns"
         ]
         if self.exact < self.checked:
-            text += [f"largest differences: {each.line()}" for each in self.worst[:1]]
-            text += [each.line() for each in self.worst[1:]]
+            parts += [f"largest differences: {each.line()}" for each in self.worst[:1]]
+            parts += [each.line() for each in self.worst[1:]]
         if self.checked < self.rows:
-            text.append(
+            parts.append(
                 f"{self.rows - self.checked:,} rows have no evaluation and were not checked"
             )
         if self.fits and self.exact < self.checked:
-            text.append("the row check passes: rounding explains the differences")
-        return [*text, *self.remarks]
+            parts.append("the row check passes: rounding explains the differences")
+        return [*parts, *self.remarks]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as plain data."""
